@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accountant.c - ask all, start at the latest, take from all.
+ *
+ * The constraints are a table of rows with their slots side by side; the accountant knows none of
+ * them by name but the bucket, which a plain limiter takes from directly. A controller, if there
+ * is one, hears of every grant and answer and hands the constraints a new pace.
+ */
+#include "core/accountant.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "core/bucket.h"
+#include "core/instant.h"
+#include "core/spec.h"
+#include "core/window.h"
+#include "util/text.h"
+
+#define X(name, slots) {&fb_constraint_##name, FB_SLOT_##name},
+static const struct {
+    const struct constraint *ops;
+    int first; /* slot */
+} rows[] = {FB_CONSTRAINTS(X)};
+#undef X
+
+#define NOTHING_BEFORE (-FB_TIME_MAX)
+#define REFUSAL_HOLD   (60 * FB_NS_PER_S) /* where a refusal tells no time and nothing learns */
+
+static bool in_force(const struct accountant *a, int row)
+{
+    assert(row >= 0 && row < FB_CONSTRAINT_COUNT);
+
+    return a->in_force >> row & 1;
+}
+
+static void repace(struct accountant *a, int64_t now_ns)
+{
+    assert(a->controller != NULL);
+
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && rows[i].ops->repace)
+            rows[i].ops->repace(&a->slot[rows[i].first], &a->pace, now_ns);
+}
+
+/* Besides the bucket there are only constraints that can be idle. */
+static bool can_be_plain(const struct accountant *a)
+{
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && i != FB_CONSTRAINT_bucket && !rows[i].ops->idle)
+            return false;
+    return a->controller == NULL && in_force(a, FB_CONSTRAINT_bucket);
+}
+
+/* How many grants may well be out at once. */
+static int64_t most_at_once(const struct spec *s)
+{
+    int64_t most = fb_max64(s->burst, s->own[FB_CONSTRAINT_concurrency]);
+
+    for (int64_t i = 0; i < s->window_count; i++)
+        most = fb_max64(most, s->window[i].effective);
+    return most;
+}
+
+size_t fb_accountant_bytes(const struct spec *s)
+{
+    return fb_tickets_bytes(most_at_once(s)) + fb_window_bytes(s);
+}
+
+void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory, uint64_t seed,
+                        int64_t now_ns)
+{
+    *a = (struct accountant){
+        .controller = s->controller,
+        .rng.state = seed,
+        .now_ns = now_ns,
+        .key = (uint8_t)(seed ^ seed >> 8 ^ 0x5a),
+    };
+    size_t ring_bytes = fb_tickets_bytes(most_at_once(s));
+    fb_tickets_init(&a->tickets, memory, ring_bytes);
+    if (ring_bytes > 0)
+        memory = (unsigned char *)memory + ring_bytes;
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (rows[i].ops->init(&a->slot[rows[i].first], s, memory, now_ns))
+            a->in_force |= (uint16_t)(1u << i);
+    if (a->controller) {
+        a->pace = (struct pace){
+            .burst = 1.0,
+            .not_before_ns = NOTHING_BEFORE,
+            .in_flight_max = FB_NO_CAP,
+            .limit_share = 1.0,
+        };
+        a->controller->init(&a->learned, &a->pace, s, now_ns);
+        repace(a, now_ns);
+    }
+    a->plain = can_be_plain(a);
+}
+
+static struct ask ask_of(const struct accountant *a, int64_t cost, int64_t now_ns)
+{
+    assert(a->in_flight >= 0 && a->units_out >= 0);
+
+    return (struct ask){
+        .now_ns = now_ns,
+        .cost = cost,
+        .in_flight = a->in_flight,
+        .units_out = a->units_out,
+    };
+}
+
+struct verdict fb_accountant_ask(const struct accountant *a, int64_t cost, int64_t now_ns)
+{
+    struct verdict v = {.at_ns = now_ns};
+    struct ask q = ask_of(a, cost, fb_max64(now_ns, a->now_ns));
+
+    assert(cost >= 1);
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++) {
+        if (!in_force(a, i))
+            continue;
+        int64_t at_ns = rows[i].ops->ready_at(&a->slot[rows[i].first], &q);
+        /* A clock that lags behind the books is told what they would say at their own time. */
+        if (at_ns > q.now_ns && at_ns > v.at_ns)
+            v = (struct verdict){.at_ns = at_ns, .cause = rows[i].ops};
+    }
+    return v;
+}
+
+uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
+{
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    struct ask q = ask_of(a, cost, a->now_ns);
+
+    q.id = fb_tickets_add(&a->tickets, 1);
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && rows[i].ops->take)
+            rows[i].ops->take(&a->slot[rows[i].first], &q);
+    a->in_flight++;
+    a->units_out += cost;
+    if (a->controller && a->controller->on_grant &&
+        a->controller->on_grant(&a->learned, &a->pace, &q))
+        repace(a, a->now_ns);
+    struct ticket t = {
+        .cost = (uint32_t)cost,
+        .id = (uint16_t)q.id,
+        .in_flight = (uint8_t)fb_min64(a->in_flight, FB_TICKET_IN_FLIGHT),
+        .counted = true,
+    };
+    return fb_ticket_seal(t, a->key);
+}
+
+/* What the grant is charged with by now. */
+static int64_t charged(const struct accountant *a, uint64_t word, struct ticket t)
+{
+    assert(t.cost >= 1);
+
+    return a->settled == word ? a->settled_cost : (int64_t)t.cost;
+}
+
+/* `units` of a grant return, or that many more were used when negative. */
+static void refund(struct accountant *a, struct ticket t, int64_t units)
+{
+    struct ask q = ask_of(a, units, a->now_ns);
+
+    q.id = t.id;
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && rows[i].ops->refund)
+            rows[i].ops->refund(&a->slot[rows[i].first], &q);
+}
+
+/* Close the books on a ticket that is out. Unknown ones change nothing. */
+static enum ticket_end close_ticket(struct accountant *a, uint64_t word, struct ticket *ret_ticket)
+{
+    if (!fb_ticket_open(word, a->key, ret_ticket))
+        return TICKET_UNKNOWN;
+    enum ticket_end end = fb_tickets_end(&a->tickets, *ret_ticket);
+    if (end != TICKET_UNKNOWN) {
+        /* As it was counted: a true cost changes what was spent, not what is out. */
+        a->in_flight = fb_max64(0, a->in_flight - 1);
+        a->units_out = fb_max64(0, a->units_out - (ret_ticket->counted ? ret_ticket->cost : 1));
+    }
+    return end;
+}
+
+void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns)
+{
+    struct ticket t;
+
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    enum ticket_end end = close_ticket(a, ticket, &t);
+    if (end == TICKET_UNKNOWN)
+        return;
+    /* Whether an old one really was out is not known: its permit stays spent. */
+    if (end == TICKET_RECENT)
+        refund(a, t, charged(a, ticket, t));
+
+    struct ask q = ask_of(a, t.cost, a->now_ns);
+    q.id = t.id;
+    if (a->controller && a->controller->on_cancel &&
+        a->controller->on_cancel(&a->learned, &a->pace, &q))
+        repace(a, a->now_ns);
+}
+
+void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns)
+{
+    struct ticket t;
+
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    if (!fb_ticket_open(ticket, a->key, &t))
+        return;
+    enum ticket_end end = fb_tickets_find(&a->tickets, t);
+    if (end == TICKET_UNKNOWN)
+        return;
+
+    /* Whether an old one really is out is not known: it may cost more, but not less. */
+    int64_t unused = charged(a, ticket, t) - (int64_t)cost;
+    if (unused < 0 || end == TICKET_RECENT)
+        refund(a, t, unused);
+    a->settled = ticket;
+    a->settled_cost = cost;
+}
+
+/* A refusal without a stated time holds the key for as long as whoever learns says. */
+static int64_t default_hold(const struct accountant *a)
+{
+    return a->controller ? a->controller->default_hold(&a->learned) : REFUSAL_HOLD;
+}
+
+static struct answer answer_of(const struct accountant *a, const struct fly_outcome *o,
+                               struct ticket t)
+{
+    bool throttled = o->status == 429 || (o->flags & FLY_THROTTLED) != 0;
+
+    assert(a->in_flight >= 0);
+    return (struct answer){
+        .outcome = o,
+        .now_ns = a->now_ns,
+        .id = t.id,
+        .cost = charged(a, o->ticket, t),
+        .granted = t.cost,
+        .in_flight = a->in_flight,
+        .units_out = a->units_out,
+        .in_flight_then = t.in_flight,
+        .default_hold_ns = default_hold(a),
+        .throttled = throttled,
+        .accepted = !throttled && o->status >= 200 && o->status < 400,
+    };
+}
+
+void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int64_t now_ns)
+{
+    struct ticket t;
+
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    if (close_ticket(a, o->ticket, &t) == TICKET_UNKNOWN)
+        return;
+
+    struct answer answer = answer_of(a, o, t);
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && rows[i].ops->report)
+            rows[i].ops->report(&a->slot[rows[i].first], &answer, &a->rng);
+    if (a->controller && a->controller->on_outcome(&a->learned, &a->pace, &answer))
+        repace(a, a->now_ns);
+    if (a->settled == o->ticket)
+        a->settled = 0;
+}
+
+void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)
+{
+    assert(a->plain && level >= a->slot[FB_SLOT_bucket + FB_BUCKET_LEVEL]);
+    a->slot[FB_SLOT_bucket + FB_BUCKET_LEVEL] = level;
+    fb_tickets_add(&a->tickets, grants);
+    /* What each cost is not known here; it was at least one. */
+    a->in_flight += (int64_t)grants;
+    a->units_out += (int64_t)grants;
+}
+
+bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)
+{
+    if (!a->plain)
+        return false;
+    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (in_force(a, i) && rows[i].ops->idle &&
+            !rows[i].ops->idle(&a->slot[rows[i].first], now_ns))
+            return false;
+    return true;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * accountant.h - one key's books: asked "when may this leave?", it answers "at T, because R".
+ *
+ * T is the latest of what each constraint asks, never a sum. The accountant is a plain value and
+ * a function of (state, event, now): it holds no lock and reads no clock. Whoever shares it
+ * between threads locks it; whoever gives it time gives time that does not fall.
+ */
+#ifndef FLYBALL_CORE_ACCOUNTANT_H
+#define FLYBALL_CORE_ACCOUNTANT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <flyball/flyball.h>
+
+#include "core/constraint.h"
+#include "core/controller.h"
+#include "core/rng.h"
+#include "core/ticket.h"
+
+/* The slots of all constraints lie side by side; each row gets its part. */
+#define X(name, slots) FB_SLOT_##name, FB_SLOT_LAST_##name = FB_SLOT_##name + (slots)-1,
+enum { FB_CONSTRAINTS(X) FB_SLOT_COUNT };
+#undef X
+
+struct accountant {
+    const struct controller *controller; /* NULL: nothing learns */
+    union controller_state learned;
+    struct pace pace;
+    struct tickets tickets;
+    struct rng rng;
+    int64_t now_ns;    /* the latest instant seen */
+    int64_t in_flight; /* grants that are out */
+    int64_t units_out; /* the sum of their costs */
+    int64_t slot[FB_SLOT_COUNT];
+    uint64_t settled;      /* the ticket settled last ... */
+    uint32_t settled_cost; /* ... and its true cost */
+    uint16_t in_force;     /* bit per constraint */
+    bool plain;            /* only a bucket bounds it, but for what an answer may bring */
+    uint8_t key;           /* seals tickets */
+};
+
+/* Bytes of memory that the books under `s` need beside a struct accountant; mostly 0. */
+size_t fb_accountant_bytes(const struct spec *s);
+
+/*
+ * Open the books under `s`. `memory` is fb_accountant_bytes(s) zeroed bytes, 8-aligned, right
+ * behind `a` and moving with it.
+ */
+void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory, uint64_t seed,
+                        int64_t now_ns);
+
+/* A verdict: from when, and which constraint asks for the latest. */
+struct verdict {
+    int64_t at_ns;
+    const struct constraint *cause; /* NULL when it may leave now */
+};
+
+/* When a request of `cost` >= 1 may leave; nothing changes. at_ns <= now_ns: now. */
+struct verdict fb_accountant_ask(const struct accountant *a, int64_t cost, int64_t now_ns);
+
+/* It leaves now: fb_accountant_ask() has just said so. Returns the ticket. */
+uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns);
+
+void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns);
+void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns);
+void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int64_t now_ns);
+
+/* True while a bucket alone decides, so that its level may be taken from outside. */
+bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns);
+
+/* From outside the level was taken to `level`, in `grants` grants, each with the next id. */
+void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants);
+
+/* The bucket's slots (bucket.h), for whoever takes from it directly. */
+static inline int64_t *fb_accountant_bucket(struct accountant *a)
+{
+    return &a->slot[FB_SLOT_bucket];
+}
+
+/* One word for the verdict: "go", a constraint's name, or what its "never" is called. */
+const char *fb_accountant_cause(const struct verdict *v);
+
+/* The sentence: what is waited for, until when, and the pace that is kept. */
+void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t now_ns,
+                           struct text *ret_text);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * aimd.c - a fifth less at each refusal, a hundredth more after a hundred successes in a row.
+ *
+ * Only an accepted answer is a success. An error, a timeout or a 4xx says nothing about the rate:
+ * it neither lengthens nor ends a run of successes.
+ */
+#include "core/adapt/aimd.h"
+
+#include <assert.h>
+
+#include "core/constraint.h"
+#include "core/controller.h"
+#include "core/instant.h"
+#include "core/spec.h"
+#include "util/text.h"
+
+#define CUT        0.80
+#define RAISE      1.01
+#define RUN        100 /* successes in a row for one raise */
+#define HOLD_NS    (60 * FB_NS_PER_S)
+#define NOT_BEFORE (-FB_TIME_MAX)
+
+static double at_most(double x, double bound)
+{
+    return x < bound ? x : bound;
+}
+
+static double at_least(double x, double bound)
+{
+    return x > bound ? x : bound;
+}
+
+void fb_aimd_refused(struct aimd *a)
+{
+    assert(a->floor > 0.0 && a->floor <= a->ceiling);
+    a->rate = at_least(a->rate * CUT, a->floor);
+    a->successes = 0;
+}
+
+void fb_aimd_succeeded(struct aimd *a)
+{
+    assert(a->successes >= 0 && a->successes < RUN);
+    a->successes++;
+    if (a->successes < RUN)
+        return;
+    a->rate = at_most(a->rate * RAISE, a->ceiling);
+    a->successes = 0;
+    assert(a->rate >= a->floor);
+}
+
+/* Bounds that were not stated give way to figures that were. */
+static struct aimd begin(const struct spec *s)
+{
+    double rate = fb_rate_per_second(&s->rate);
+    double floor = fb_rate_per_second(&s->floor);
+    double ceiling = fb_rate_per_second(&s->ceiling);
+
+    if (ceiling <= 0.0)
+        ceiling = at_least(at_least(FB_AIMD_CEILING, rate), floor);
+    if (floor <= 0.0)
+        floor = at_most(FB_AIMD_FLOOR, rate > 0.0 ? rate : ceiling);
+    if (rate <= 0.0)
+        rate = FB_AIMD_RATE;
+    return (struct aimd){
+        .rate = at_most(at_least(rate, floor), ceiling),
+        .floor = floor,
+        .ceiling = ceiling,
+    };
+}
+
+static void aimd_init(union controller_state *c, struct pace *p, const struct spec *s,
+                      int64_t now_ns)
+{
+    (void)now_ns;
+    c->aimd = begin(s);
+    assert(c->aimd.floor > 0.0 && c->aimd.floor <= c->aimd.rate);
+    assert(c->aimd.rate <= c->aimd.ceiling);
+    *p = (struct pace){
+        .rate = c->aimd.rate,
+        .burst = s->burst > 0 ? (double)s->burst : FB_AIMD_BURST,
+        .not_before_ns = NOT_BEFORE,
+        .in_flight_max = FB_NO_CAP,
+        .limit_share = 1.0,
+    };
+}
+
+static bool aimd_on_outcome(union controller_state *c, struct pace *p, const struct answer *a)
+{
+    assert(!(a->throttled && a->accepted));
+    if (a->throttled)
+        fb_aimd_refused(&c->aimd);
+    else if (a->accepted)
+        fb_aimd_succeeded(&c->aimd);
+
+    assert(p->rate > 0.0 && c->aimd.rate > 0.0);
+    bool changed = p->rate < c->aimd.rate || p->rate > c->aimd.rate;
+    p->rate = c->aimd.rate;
+    return changed;
+}
+
+static int64_t aimd_default_hold(const union controller_state *c)
+{
+    (void)c;
+    return HOLD_NS;
+}
+
+static void aimd_explain(const union controller_state *c, const struct pace *p, int64_t now_ns,
+                         struct text *ret_text)
+{
+    (void)now_ns;
+    fb_text_add_number(ret_text, p->rate);
+    fb_text_add(ret_text, "/s by aimd: -20 % at each refusal, +1 % after 100 successes in a row (");
+    fb_text_add_int(ret_text, c->aimd.successes);
+    fb_text_add(ret_text, " so far).");
+}
+
+const struct controller fb_controller_aimd = {
+    .name = "aimd",
+    .init = aimd_init,
+    .on_outcome = aimd_on_outcome,
+    .default_hold = aimd_default_hold,
+    .explain = aimd_explain,
+};

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.c - events in, pace out.
+ *
+ * Grants and answers update the belief (probe_search.c, probe_episode.c, probe_headers.c); what
+ * the constraints shall keep is read off it in one place, sync().
+ */
+#include "core/adapt/probe.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include <flyball/flyball.h>
+
+#include "core/adapt/probe_parts.h"
+#include "core/controller.h"
+#include "core/spec.h"
+
+#define SLOWEST 0.0001f /* units a second: whatever is believed, something leaves now and then */
+
+/* ---- the pace ---- */
+
+static float bounded(const struct probe *p, float rate)
+{
+    assert(rate > 0.0f);
+
+    if (p->ceiling > 0.0f)
+        rate = fb_minf(rate, p->ceiling);
+    if (p->told_until_ns != LONG_AGO)
+        rate = fb_minf(rate, p->told);
+    return fb_maxf(rate, fb_maxf(p->floor, SLOWEST));
+}
+
+/*
+ * After idling so much may leave at once: most of what the provider was seen to store. During an
+ * episode and while looking upward nothing is saved up, for the provider is being measured.
+ */
+static float credit_max(const struct probe *p)
+{
+    assert(p->burst >= 0.0f);
+
+    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->window_s > 0.0f)
+        return 1.0f;
+    return fb_maxf(1.0f, 0.8f * p->burst);
+}
+
+static int64_t in_flight_max(const struct probe *p)
+{
+    if (fb_probe_verifying(p) && p->told_left <= 32.0f * p->unit)
+        return 1; /* one refusal is enough to see that "0 left" means it */
+    return fb_probe_crowded(p) ? p->crowd_min - 1 : FB_NO_CAP;
+}
+
+static bool same_pace(const struct pace *a, const struct pace *b)
+{
+    return a->rate == b->rate && a->burst == b->burst && a->not_before_ns == b->not_before_ns &&
+           a->in_flight_max == b->in_flight_max;
+}
+
+static bool sync(const struct probe *p, struct pace *pace)
+{
+    struct pace was = *pace;
+
+    assert(p->limit > 0.0f && p->rate > 0.0f);
+    pace->rate = (double)bounded(p, p->rate);
+    pace->burst = (double)credit_max(p);
+    pace->not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns;
+    pace->in_flight_max = in_flight_max(p);
+    return !same_pace(&was, pace);
+}
+
+static void probe_init(union controller_state *c, struct pace *pace, const struct spec *s,
+                       int64_t now_ns)
+{
+    struct probe *p = &c->probe;
+    float rate = s->rate.permits ? (float)fb_rate_per_second(&s->rate) : 1.0f;
+
+    *p = (struct probe){
+        .empty_ns = now_ns,
+        .opened_ns = now_ns,
+        .total_ns = now_ns,
+        .ahead_ns = now_ns,
+        .changed_ns = now_ns,
+        .look_ns = now_ns,
+        .step_ns = now_ns,
+        .next_ns = now_ns,
+        .told_until_ns = LONG_AGO,
+        .told_reset_ns = LONG_AGO,
+        .distrusted_ns = LONG_AGO,
+        .refused_ns = LONG_AGO,
+        .block_ns = LONG_AGO,
+        .limit = 0.5f * rate,
+        .unit = 1.0f,
+        .soft_mean = 200.0f,
+        .rate = rate,
+        .lean = 1.0f,
+        .margin = MARGIN,
+        .floor = (float)fb_rate_per_second(&s->floor),
+        .ceiling = (float)fb_rate_per_second(&s->ceiling),
+        .crowd_min = NO_CROWD,
+        .soft_gap = 100,
+        .phase = PROBE_FIRST,
+    };
+    (void)sync(p, pace);
+}
+
+/* ---- grants ---- */
+
+/* Ids come round: what was granted long ago counts as a straggler all the same. */
+static void note_id(struct probe *p, uint16_t id)
+{
+    const uint16_t behind_max = 1 << 14;
+
+    p->latest_id = id;
+    if ((uint16_t)(id - p->refused_id) > behind_max)
+        p->refused_id = (uint16_t)(id - behind_max);
+}
+
+static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
+{
+    struct probe *p = &c->probe;
+    float idle_s = fb_secs(q->now_ns - fb_max64(p->next_ns, p->block_ns));
+
+    assert(pace->rate > 0.0 && q->cost >= 1);
+    if (p->told_until_ns < q->now_ns)
+        p->told_until_ns = LONG_AGO; /* that window is over */
+    if (p->since_refusal < INT32_MAX)
+        p->since_refusal++;
+    note_id(p, (uint16_t)q->id);
+    p->next_ns = fb_after(q->now_ns, fb_span((double)q->cost / pace->rate));
+    if (p->episode == EPISODE_WAITING) {
+        p->episode = EPISODE_PINGED;
+        p->pinged_ns = q->now_ns;
+        return sync(p, pace);
+    }
+    p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
+    if (idle_s < fb_maxf(1.0f, 4.0f / p->rate))
+        return false;
+    fb_probe_idled(p, q->now_ns);
+    return sync(p, pace);
+}
+
+static bool probe_on_cancel(union controller_state *c, struct pace *pace, const struct ask *q)
+{
+    struct probe *p = &c->probe;
+
+    if (p->episode == EPISODE_PINGED && !fb_probe_is_straggler(p, (uint16_t)q->id))
+        p->episode = EPISODE_WAITING; /* the ping never left */
+    return sync(p, pace);
+}
+
+/* ---- answers ---- */
+
+/* Where the true cost came with the answer, the pace has charged it by now. */
+static void note_cost(struct probe *p, const struct answer *a)
+{
+    float cost = fb_maxf(1.0f, (float)a->cost);
+
+    assert(a->granted >= 1 && a->cost >= 0);
+    if (a->cost > a->granted)
+        p->next_ns = fb_after(p->next_ns, fb_span((float)(a->cost - a->granted) / p->rate));
+    if (!p->answered) { /* the first answer: begin at one request a second, whatever it costs */
+        p->answered = true;
+        p->unit = cost;
+        p->limit *= cost;
+        p->rate *= cost;
+    }
+    p->unit += 0.02f * (cost - p->unit);
+}
+
+/* Windows open again and again, whether it is looked at or not. */
+static void note_opening(struct probe *p, int64_t now_ns)
+{
+    float passed = p->window_s > 0.0f ? fb_secs(now_ns - p->opened_ns) / p->window_s : 0.0f;
+
+    if (passed >= 1.0f && p->episode == EPISODE_NONE) {
+        p->opened_ns += fb_span(p->window_s * (float)(int64_t)passed);
+        p->spent = 0.0f;
+    }
+}
+
+static void count(struct probe *p, const struct answer *a)
+{
+    float cost = (float)a->cost;
+
+    assert(p->limit > 0.0f && p->crowd >= 0.0f);
+    p->accepted += cost;
+    p->spent += cost;
+    p->total += cost;
+    p->step_count++;
+    if (p->episode == EPISODE_NONE) {
+        float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
+        p->ahead = fb_maxf(0.0f, p->ahead - made) + cost;
+        p->ahead_ns = a->now_ns;
+    }
+    if (a->in_flight_then >= p->crowd_min)
+        p->crowd -= 0.2f;
+    if (p->crowd < 0.0f) {
+        p->crowd_min = NO_CROWD;
+        p->crowd = 0.0f;
+    }
+}
+
+static void on_success(struct probe *p, const struct answer *a)
+{
+    p->failed_row = 0;
+    note_cost(p, a);
+    count(p, a);
+    if (p->episode == EPISODE_NONE)
+        fb_probe_advance(p, a);
+    else if (!fb_probe_is_straggler(p, a->id))
+        fb_probe_recovered(p, a);
+}
+
+/*
+ * A bare 403 or 503 may be a refusal or a mishap. Repetition tells: several close together prove
+ * that this provider refuses so, and the proof wears off with each that stands alone.
+ */
+static bool is_soft_refusal(struct probe *p, const struct answer *a)
+{
+    float often = a->outcome->status == 403 ? 150.0f : 60.0f; /* servers stumble by 503 */
+    bool again = p->soft_gap <= 3 || p->episode != EPISODE_NONE;
+
+    assert(!a->throttled);
+    p->soft_mean += 0.1f * (fb_minf((float)p->soft_gap, 200.0f) - p->soft_mean);
+    p->soft_gap = 0;
+    p->soft_proof += again ? 1.0f : -0.2f;
+    p->soft_proof = fb_maxf(0.0f, fb_minf(p->soft_proof, 4.0f));
+    return again || p->soft_proof >= 1.0f || p->soft_mean < often || a->outcome->retry_after_ns > 0;
+}
+
+/* The server did what it was asked, or said that the request was wrong: the rate was right. */
+static bool was_served(const struct answer *a)
+{
+    int32_t status = a->outcome->status;
+
+    return a->accepted || (!a->throttled && status >= 400 && status < 500 && status != 403 &&
+                           status != 408 && status != 425);
+}
+
+static bool was_told(const struct probe *p, const struct answer *a)
+{
+    const struct fly_outcome *o = a->outcome;
+
+    return o->limit != FLY_ABSENT && o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns &&
+           o->reset_ns - a->now_ns <= RESET_MAX_NS && a->now_ns >= p->distrusted_ns;
+}
+
+static bool probe_on_outcome(union controller_state *c, struct pace *pace, const struct answer *a)
+{
+    struct probe *p = &c->probe;
+    int32_t status = a->outcome->status;
+
+    if (p->soft_gap < UINT8_MAX)
+        p->soft_gap++;
+    note_opening(p, a->now_ns);
+    if (was_told(p, a))
+        fb_probe_told(p, a);
+    if (was_served(a))
+        on_success(p, a);
+    else if (a->throttled || ((status == 403 || status == 503) && is_soft_refusal(p, a)))
+        fb_probe_refused(p, a);
+    else
+        fb_probe_failed(p, a);
+    return sync(p, pace);
+}
+
+/* The pauses of an episode say it. */
+static int64_t probe_default_hold(const union controller_state *c)
+{
+    (void)c;
+    return 0;
+}
+
+const struct controller fb_controller_probe = {
+    .name = "probe",
+    .init = probe_init,
+    .on_grant = probe_on_grant,
+    .on_cancel = probe_on_cancel,
+    .on_outcome = probe_on_outcome,
+    .default_hold = probe_default_hold,
+    .explain = fb_probe_explain,
+};

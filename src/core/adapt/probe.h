@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe.h - find a limit that nobody told, keep just under it, notice when it moves.
+ *
+ * The controller holds an explicit belief about the provider (a limit, a burst, perhaps a quota
+ * window, perhaps a bound on what is in flight, perhaps noise) and every number of it was counted:
+ * between two moments at which the provider is known to be empty (two refusals, two window
+ * openings) what it accepted, divided by the time, IS its limit. The pace is always
+ * limit x (1 + lean): a little under it when settled, a little over while looking for more.
+ *
+ * A refusal opens an episode: everything stops, one request at a time asks whether the provider
+ * accepts again, and what happened until then is a measurement.
+ *
+ * Times are int64_t instants; the belief itself is in floats, which are precise enough for it.
+ */
+#ifndef FLYBALL_CORE_ADAPT_PROBE_H
+#define FLYBALL_CORE_ADAPT_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the present limit is worth. */
+enum probe_phase {
+    PROBE_FIRST,   /* no limit met yet: climbing */
+    PROBE_SETTLED, /* measured */
+    PROBE_TRIAL,   /* a raise believed after one refusal, the next one decides */
+    PROBE_DOUBT,   /* measured from a few requests only: tried again soon */
+};
+
+enum probe_episode {
+    EPISODE_NONE,
+    EPISODE_WAITING, /* refused; the next request is a ping */
+    EPISODE_PINGED,  /* the ping is out; nothing else leaves */
+};
+
+struct probe {
+    /* measurement */
+    int64_t empty_ns;   /* when the provider was last known to be empty */
+    int64_t opened_ns;  /* when the present window opened, as far as it was seen */
+    int64_t total_ns;   /* the first request, or when the longest window yet was seen to open */
+    int64_t ahead_ns;   /* when `ahead` was right */
+    int64_t changed_ns; /* since when the limit has not moved much */
+
+    /* search */
+    int64_t look_ns; /* settled until then */
+    int64_t step_ns; /* the present step began */
+    int64_t next_ns; /* when the pace allowed the next grant */
+
+    /* headers */
+    int64_t told_until_ns; /* `told` holds until then */
+    int64_t told_reset_ns; /* the last reset told */
+    int64_t distrusted_ns; /* headers are ignored until then */
+
+    /* the episode */
+    int64_t refused_ns; /* when it began */
+    int64_t block_ns;   /* no ping before */
+    int64_t pinged_ns;  /* when the last ping left */
+
+    /* belief; rates are units a second, amounts are units */
+    float limit;
+    float burst;        /* what the provider stores on top of it */
+    float window_s;     /* length of its quota window; 0: none */
+    float limit_before; /* what to go back to when a trial is lost */
+    float unit;         /* what a request costs on average */
+    float proven;       /* the limit that a series of surprises began with */
+    float noise_gap;    /* requests between refusals, on average */
+    float soft_mean;    /* answers between bare 403s or 503s, on average */
+    float soft_proof;   /* evidence that those are refusals here */
+    float crowd;        /* evidence for a bound on what is in flight */
+
+    /* measurement */
+    float accepted; /* since empty_ns */
+    float spent;    /* since opened_ns */
+    float total;    /* since total_ns */
+    float ahead;    /* shadow bucket: how far ahead of the limit */
+
+    /* search */
+    float rate; /* the pace: limit x (1 + lean), within the bounds */
+    float lean; /* -margin when settled */
+    float margin;
+    float held;  /* a pace that lasted for a whole window without a refusal */
+    float late;  /* share of grants that came late: the application is the limit */
+    float floor; /* bounds from the spec; 0: none */
+    float ceiling;
+
+    float told;      /* headers: what is left until the reset, evenly spent */
+    float told_left; /* what was left */
+    float pause_s;   /* between pings */
+
+    int32_t since_refusal; /* grants since the last refusal */
+    int32_t step_count;    /* successes in the present step */
+    uint16_t latest_id;    /* of the latest grant, low bits */
+    uint16_t refused_id;   /* the latest when the last episode began */
+    uint8_t crowd_min;     /* refused only with at least so many in flight */
+    uint8_t soft_gap;      /* answers since the last bare 403 or 503, as far as a byte counts */
+    uint8_t phase;         /* enum probe_phase */
+    uint8_t episode;       /* enum probe_episode */
+    uint8_t reading;       /* which reading the limit comes from, for `why` */
+    uint8_t failed_pings;  /* refused, in this episode */
+    uint8_t failed_row;    /* failures in a row that say nothing about the rate */
+    uint8_t surprises;     /* isolated refusals in a row; from 2 on: noise */
+    uint8_t echoes;        /* refusals right after an opening, in a row */
+    uint8_t cuts;          /* of the limit, one soon after the other */
+    uint8_t doubts;        /* climbs out of doubt so far */
+    uint8_t verified;      /* how far headers were checked */
+    bool answered;         /* an answer was seen */
+    bool opening_seen;     /* a window was seen to open */
+    bool bursting;         /* since idling nothing was refused and no look begun */
+    bool burst_found;      /* too much at once was refused: it does not grow any more */
+    bool looked;           /* a limit held for a while since total_ns */
+    bool told_when;        /* this episode: Retry-After said when it opens */
+    bool outage;           /* this episode began with failures, not with a refusal */
+};
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_episode.c - a refusal, the pings after it, and outages.
+ *
+ * Invariant: during an episode at most one request is out besides those sent before it began, and
+ * what comes back of those changes nothing.
+ */
+#include <assert.h>
+#include <stddef.h>
+
+#include <flyball/flyball.h>
+
+#include "core/adapt/probe_parts.h"
+
+/* Windows as people choose them: a round number of seconds, minutes, hours. */
+static const float WINDOWS_S[] = {
+    1.0f,   2.0f,   5.0f,    10.0f,   15.0f,   20.0f,    30.0f,    60.0f,    120.0f,   300.0f,
+    600.0f, 900.0f, 1800.0f, 3600.0f, 7200.0f, 10800.0f, 21600.0f, 43200.0f, 86400.0f,
+};
+
+float fb_probe_window_from(float s)
+{
+    size_t last = sizeof(WINDOWS_S) / sizeof(WINDOWS_S[0]) - 1;
+    size_t i = 0;
+
+    assert(s >= 0.0f);
+    while (i < last && WINDOWS_S[i] < s)
+        i++;
+    return WINDOWS_S[i];
+}
+
+/* ---- refused ---- */
+
+/* A bound on what is in flight refuses only from some number on: keep the least, and count. */
+static void note_crowd(struct probe *p, uint8_t in_flight)
+{
+    assert(in_flight < NO_CROWD);
+
+    if (in_flight < p->crowd_min) {
+        p->crowd = in_flight == p->crowd_min - 1 ? p->crowd : 0.0f;
+        p->crowd_min = in_flight;
+    }
+    p->crowd += 1.0f;
+}
+
+/* When does the window open again? */
+static float until_open_s(struct probe *p, const struct answer *a)
+{
+    const struct fly_outcome *o = a->outcome;
+    float since_open = fb_secs(a->now_ns - p->empty_ns);
+
+    assert(p->window_s > 0.0f);
+    if (o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns)
+        return fb_secs(fb_min64(o->reset_ns - a->now_ns, RESET_MAX_NS));
+    if (p->lean > 0.0f) /* an even pace exhausted it by so much too early */
+        return p->window_s * fb_minf(p->lean / (1.0f + p->lean), 0.1f);
+    if (p->opening_seen && since_open < 1.1f * p->window_s) {
+        /* Exhausted in the window that was seen to open: it lasts at least until now. */
+        p->window_s = fb_maxf(p->window_s, fb_probe_window_from(since_open));
+        return p->window_s - since_open;
+    }
+    float windows = since_open / p->window_s;
+    return p->window_s * (1.0f - (windows - (float)(int64_t)windows));
+}
+
+static float first_pause_s(struct probe *p, const struct answer *a)
+{
+    bool soon = p->since_refusal < NEAR;
+    bool isolated = p->lean <= 0.0f && !soon;
+    float pause_s = (isolated ? 0.25f : 1.0f) * CUSHION * p->unit / p->rate;
+
+    assert(p->rate > 0.0f && p->echoes <= 3);
+    if (p->echoes > 0)
+        return fb_maxf(pause_s, p->window_s / 16.0f * (float)(1 << p->echoes));
+    if (p->window_s > 0.0f && !(p->lean < 0.0f && soon))
+        return fb_maxf(pause_s, until_open_s(p, a) + 0.05f);
+    return pause_s;
+}
+
+static void begin_episode(struct probe *p, const struct answer *a)
+{
+    assert(p->episode == EPISODE_NONE);
+
+    note_crowd(p, (uint8_t)a->in_flight_then);
+    p->pause_s = first_pause_s(p, a);
+    p->refused_ns = a->now_ns;
+    p->refused_id = p->latest_id;
+    p->failed_pings = 0;
+    p->told_when = false;
+}
+
+/*
+ * Ping again when a window that people use would be open: once an opening was seen, the next one
+ * is a round time after it. Before that only growing pauses help.
+ */
+static void ping_refused(struct probe *p, int64_t now_ns)
+{
+    float grown = (p->pause_s < 16.0f ? PING_GROWTH : 2.0f) * p->pause_s;
+    float since = fb_secs(now_ns - p->empty_ns);
+
+    assert(p->pause_s > 0.0f && now_ns >= p->refused_ns);
+    if (p->window_s > 0.0f && p->failed_pings == 0)
+        grown = p->window_s / 16.0f; /* it was expected to be open: it will be soon */
+    if (p->failed_pings < UINT8_MAX)
+        p->failed_pings++;
+    p->pause_s = fb_minf(fb_maxf(grown, 1.0f), 3600.0f);
+    if (p->opening_seen) {
+        float round_s = fb_probe_window_from(since + 0.5f * p->pause_s) + 0.05f;
+        p->pause_s = fb_minf(fb_maxf(round_s - since, 0.5f), 2.0f * p->pause_s);
+    }
+}
+
+void fb_probe_refused(struct probe *p, const struct answer *a)
+{
+    if (fb_probe_is_straggler(p, a->id))
+        return;
+    if (p->episode == EPISODE_NONE)
+        begin_episode(p, a);
+    else
+        ping_refused(p, a->now_ns);
+    p->episode = EPISODE_WAITING;
+    p->block_ns = fb_after(a->now_ns, fb_span(p->pause_s));
+    if (a->outcome->retry_after_ns >= FB_NS_PER_S) { /* it says when it opens */
+        p->failed_pings = p->failed_pings < 2 ? 2 : p->failed_pings;
+        p->told_when = true;
+        p->pause_s = 1.1f;
+        p->block_ns = fb_after(a->now_ns, fb_min64(a->outcome->retry_after_ns, ASKED_MAX_NS));
+    }
+}
+
+/* ---- failed ---- */
+
+/* A ping that failed is sent again; in an outage ever more rarely. */
+static void ping_failed(struct probe *p, int64_t now_ns)
+{
+    assert(p->pause_s > 0.0f);
+
+    if (p->outage)
+        p->pause_s = fb_minf(2.0f * p->pause_s, OUTAGE_MAX_S);
+    p->episode = EPISODE_WAITING;
+    p->block_ns = fb_after(now_ns, fb_span(p->pause_s));
+}
+
+void fb_probe_failed(struct probe *p, const struct answer *a)
+{
+    if (fb_probe_is_straggler(p, a->id))
+        return;
+    if (p->episode != EPISODE_NONE) {
+        ping_failed(p, a->now_ns);
+    } else if (++p->failed_row == OUTAGE_ROW) {
+        p->failed_row = 0;
+        p->outage = true;
+        p->refused_ns = a->now_ns;
+        p->refused_id = p->latest_id;
+        p->failed_pings = 0;
+        p->pause_s = 0.5f;
+        ping_failed(p, a->now_ns);
+    }
+}
+
+/* ---- recovered ---- */
+
+/* A new step begins, and nothing is blocked any more. */
+static void go_on(struct probe *p, int64_t now_ns)
+{
+    p->step_ns = now_ns;
+    p->step_count = 0;
+    p->block_ns = LONG_AGO;
+}
+
+/* A new measurement begins: the provider is empty, and what it cannot store does not count. */
+static void restart(struct probe *p, const struct answer *a)
+{
+    assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
+    if (p->echoes == 0) {
+        p->empty_ns = p->window_s > 0.0f ? p->pinged_ns : p->block_ns - fb_span(p->pause_s);
+        if (p->burst > 0.0f) {
+            int64_t stored_ns = fb_span((p->burst + p->unit) / p->limit);
+            p->empty_ns = fb_max64(p->empty_ns, p->pinged_ns - stored_ns);
+        }
+        p->accepted = (float)a->cost;
+    }
+    p->bursting = false;
+    p->ahead = p->burst;
+    p->ahead_ns = a->now_ns;
+    p->since_refusal = 0;
+    go_on(p, a->now_ns);
+}
+
+void fb_probe_recovered(struct probe *p, const struct answer *a)
+{
+    bool outage_only = p->outage && p->failed_pings == 0;
+
+    assert(p->episode != EPISODE_NONE);
+    p->episode = EPISODE_NONE;
+    p->outage = false;
+    if (outage_only) { /* nothing was refused, nothing is learned: go on, and count anew */
+        p->empty_ns = a->now_ns - fb_span(p->burst / p->limit);
+        p->accepted = 0.0f;
+        go_on(p, a->now_ns);
+        return;
+    }
+    fb_probe_read(p, a);
+    restart(p, a);
+}

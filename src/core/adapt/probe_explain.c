@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_explain.c - the belief as a sentence: which pace, how far from which limit, and what that
+ * limit was learned from.
+ */
+#include "core/adapt/probe_parts.h"
+#include "core/controller.h"
+#include "util/text.h"
+
+static void add_lean(struct text *t, const struct probe *p)
+{
+    float share = p->lean < 0.0f ? -p->lean : p->lean;
+
+    fb_text_add_number(t, (double)(100.0f * share));
+    fb_text_add(t, p->lean < 0.0f ? " % under the limit of " : " % over the limit of ");
+    fb_text_add_number(t, (double)p->limit);
+    fb_text_add(t, "/s, ");
+    fb_text_add(t, fb_probe_reading_says(p));
+}
+
+void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,
+                      struct text *t)
+{
+    const struct probe *p = &c->probe;
+
+    fb_text_add_number(t, pace->rate);
+    fb_text_add(t, "/s: ");
+    if (p->told_until_ns > now_ns && pace->rate >= 0.99 * (double)p->told)
+        fb_text_add(t, "what the server says is left, spent evenly until its reset");
+    else if (p->phase == PROBE_FIRST)
+        fb_text_add(t, "no limit met yet, climbing");
+    else
+        add_lean(t, p);
+    if (p->window_s > 0.0f && p->phase != PROBE_FIRST) {
+        fb_text_add(t, " (window of ");
+        fb_text_add_span(t, fb_span(p->window_s));
+        fb_text_add(t, ")");
+    }
+    fb_text_add(t, p->outage ? "; failing, asked one at a time." : ".");
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_headers.c - limit, remaining and reset, as far as they prove trustworthy.
+ *
+ * What is left until the reset, evenly spent, is a pace (`told`). It bounds the pace from above;
+ * once the climb has reached it without a refusal it IS the pace, and replaces guessing. It is
+ * checked once, by going a little faster than it allows: a second answer accepted at "0 left"
+ * means that it is understated, and it is dropped. A refusal with room left means that there is
+ * another limit, or that it is overstated: from then on it is a bound only.
+ *
+ * The reset is on somebody else's clock. A window is seen to open when `remaining` rises; where
+ * the reset told and the opening seen disagree, the opening counts.
+ */
+#include <assert.h>
+
+#include <flyball/flyball.h>
+
+#include "core/adapt/probe_parts.h"
+
+#define DISTRUST_NS (86400 * FB_NS_PER_S)
+
+enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY };
+
+bool fb_probe_verifying(const struct probe *p)
+{
+    return p->verified == VERIFYING || p->verified == SECOND_ZERO;
+}
+
+/* Another window began: the reset moved on, or what is left rose and their clock went back. */
+static bool is_new_window(const struct probe *p, const struct fly_outcome *o)
+{
+    float rise = fb_maxf(2.0f, 0.1f * (float)o->limit);
+
+    assert(o->limit > 0 && o->remaining >= 0);
+    if (o->reset_ns > p->told_reset_ns + FB_NS_PER_S)
+        return true;
+    return o->reset_ns < p->told_reset_ns - FB_NS_PER_S &&
+           (float)o->remaining > p->told_left + rise;
+}
+
+/* A step of their clock looks like a window of odd length. */
+static bool is_round(float length_s)
+{
+    float round_s = fb_probe_window_from(0.98f * length_s);
+
+    assert(length_s >= 0.0f);
+    return length_s > 0.98f * round_s && length_s < 1.02f * round_s;
+}
+
+static void new_window(struct probe *p, const struct answer *a)
+{
+    const struct fly_outcome *o = a->outcome;
+    float length_s = fb_secs(o->reset_ns - p->told_reset_ns);
+
+    assert(o->reset_ns > a->now_ns);
+    if (p->told_reset_ns == LONG_AGO) {
+        p->window_s = fb_probe_window_from(fb_secs(o->reset_ns - a->now_ns));
+    } else if ((float)o->remaining > p->told_left) {
+        if (length_s >= 1.0f && (p->verified == UNVERIFIED || is_round(length_s)))
+            p->window_s = length_s;
+        if (p->verified == UNVERIFIED)
+            p->verified = VERIFYING;
+        p->opened_ns = a->now_ns;
+        p->spent = 0.0f;
+    }
+    p->told_reset_ns = o->reset_ns;
+}
+
+/* Seconds until the window ends, by its own reset or by the opening that was seen. */
+static float seconds_left(const struct probe *p, const struct answer *a)
+{
+    float told = fb_secs(a->outcome->reset_ns - a->now_ns);
+    float seen = p->window_s - fb_secs(a->now_ns - p->opened_ns);
+    float off = told > seen ? told - seen : seen - told;
+
+    assert(p->window_s > 0.0f);
+    if (p->verified == UNVERIFIED || off <= 0.1f * p->window_s)
+        return told;
+    return fb_maxf(seen, 0.01f * p->window_s);
+}
+
+static void refused_with(struct probe *p, const struct answer *a)
+{
+    float room = fb_maxf(2.0f, 0.02f * (float)a->outcome->limit);
+
+    if ((float)a->outcome->remaining > room)
+        p->verified = BOUND_ONLY;
+    else if (fb_probe_verifying(p))
+        p->verified = HONEST;
+}
+
+/* The second answer that was accepted with nothing left: there is more than is told. */
+static bool is_understated(struct probe *p, const struct fly_outcome *o)
+{
+    return o->remaining == 0 && fb_probe_verifying(p) && ++p->verified == HONEST;
+}
+
+/* What is told is the limit, and what is left until the reset is the pace. */
+static void follow(struct probe *p, const struct answer *a)
+{
+    const struct fly_outcome *o = a->outcome;
+
+    assert(p->told > 0.0f && p->window_s > 0.0f);
+    fb_probe_settle(p, (float)o->limit / p->window_s, 0.0f, a);
+    if (is_understated(p, o)) {
+        p->distrusted_ns = fb_after(a->now_ns, DISTRUST_NS);
+        p->told_until_ns = LONG_AGO;
+        p->phase = PROBE_TRIAL;
+        return;
+    }
+    if (o->remaining == 0 && p->verified == HONEST)
+        p->block_ns = fb_max64(p->block_ns, fb_after(p->told_until_ns, 5 * FB_NS_PER_MS));
+    if (fb_probe_verifying(p))
+        p->told = fb_maxf(p->told, 1.06f * p->limit);
+    p->look_ns = p->told_until_ns;
+    p->rate = fb_minf(p->told, 3.0f * p->limit);
+}
+
+static void accepted_with(struct probe *p, const struct answer *a)
+{
+    if (p->window_s <= 0.0f) /* given up as no window, and told again */
+        p->window_s = fb_probe_window_from(fb_secs(a->outcome->reset_ns - a->now_ns));
+    float left_s = seconds_left(p, a);
+    float left = (float)a->outcome->remaining - p->unit * (float)a->in_flight;
+
+    assert(left_s > 0.0f);
+    p->told = fb_maxf(left, p->unit) / left_s;
+    p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
+    bool climbs = p->phase == PROBE_FIRST && p->rate < p->told;
+    if (p->verified != BOUND_ONLY && !climbs)
+        follow(p, a);
+}
+
+void fb_probe_told(struct probe *p, const struct answer *a)
+{
+    const struct fly_outcome *o = a->outcome;
+
+    if (is_new_window(p, o))
+        new_window(p, a);
+    else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !a->throttled)
+        return; /* of the window before, or their clock went back */
+    p->told_left = (float)o->remaining;
+    if (a->throttled)
+        refused_with(p, a);
+    else if (a->accepted)
+        accepted_with(p, a);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_parts.h - what the parts of the probe share: its constants, and who does what.
+ *
+ *   probe.c           events in, pace out
+ *   probe_search.c    settling below a limit, and looking for more
+ *   probe_episode.c   a refusal, the pings after it, outages
+ *   probe_reading.c   what an episode meant
+ *   probe_headers.c   what responses tell about the quota
+ *   probe_explain.c   the belief as a sentence
+ */
+#ifndef FLYBALL_CORE_ADAPT_PROBE_PARTS_H
+#define FLYBALL_CORE_ADAPT_PROBE_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/adapt/probe.h"
+#include "core/constraint.h"
+#include "core/instant.h"
+
+#define LONG_AGO     (-FB_TIME_MAX)
+#define ASKED_MAX_NS (7 * 86400 * FB_NS_PER_S)  /* a Retry-After is believed up to a week */
+#define RESET_MAX_NS (32 * 86400 * FB_NS_PER_S) /* and a reset up to a month */
+#define NO_CROWD     UINT8_MAX                  /* more than a ticket can tell */
+
+/* The tunables. Each is a judgement, told on the design page of the probe. */
+#define MARGIN        0.015f /* cruise this far below the limit; 4 x as far after a surprise */
+#define CUSHION       8.0f   /* requests' worth of pause after a refusal, a quarter if isolated */
+#define FIRST_LEAN    0.02f  /* first step of a look upward; it doubles while nothing refuses */
+#define STEP          40     /* successes a step ... */
+#define STEP_FIRST    5      /* ... and while no limit is known */
+#define NEAR          25     /* refusals closer than this many requests are one event */
+#define FAR           400    /* further apart: unrelated */
+#define REFUSAL_WORTH 800.0f /* in requests: how rarely to look upward */
+#define LOOK_LEAST    600.0f /* requests between two looks, given the evidence to sit on */
+#define WEIGHT        1.5f   /* requests' worth of the present pace in a measurement */
+#define DROP          0.05f  /* no measurement lowers the limit further than to this share */
+#define FEW           16.0f  /* requests: a limit measured from fewer is in doubt */
+#define DOUBTS_MAX    3      /* and is doubted so often at most */
+#define PING_GROWTH   4.0f   /* of the pause between pings, 2 from 16 s on */
+#define SHUT_LEAST_S  10.0f  /* what opens sooner is measured like a bucket */
+#define NOISE_LEAST   90.0f  /* requests: refusals closer than this are more than noise */
+#define OUTAGE_ROW    5      /* failures in a row from which on one at a time is enough */
+#define OUTAGE_MAX_S  60.0f  /* between two of them */
+#define CROWD_PROOF   3.0f   /* refusals at >= k in flight that prove a bound */
+
+static inline float fb_secs(int64_t span_ns)
+{
+    return (float)fb_seconds(span_ns);
+}
+
+static inline float fb_maxf(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+static inline float fb_minf(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- probe_search.c ---- */
+
+/*
+ * Believe a limit: settle a margin below it and plan the next look upward. `weight` is how many
+ * units stand behind it: a belief from few does not hold for long.
+ */
+void fb_probe_settle(struct probe *p, float limit, float weight, const struct answer *a);
+
+/* A success outside of an episode: look upward when it is time. */
+void fb_probe_advance(struct probe *p, const struct answer *a);
+
+/* Nothing was asked for during a while: the provider has filled up, what was counted is void. */
+void fb_probe_idled(struct probe *p, int64_t now_ns);
+
+/* ---- probe_episode.c ---- */
+
+void fb_probe_refused(struct probe *p, const struct answer *a);
+
+/* Neither accepted nor refused: many in a row are an outage, and wait like a refusal. */
+void fb_probe_failed(struct probe *p, const struct answer *a);
+
+/* The ping went through: the episode is over. */
+void fb_probe_recovered(struct probe *p, const struct answer *a);
+
+/* The shortest window that people use of at least `s` seconds. */
+float fb_probe_window_from(float s);
+
+/* ---- probe_reading.c ---- */
+
+/* Learn from an episode that ends with this accepted answer. */
+void fb_probe_read(struct probe *p, const struct answer *a);
+
+/* What the limit was learned from: the end of a sentence. */
+const char *fb_probe_reading_says(const struct probe *p);
+
+/* ---- probe_headers.c ---- */
+
+void fb_probe_told(struct probe *p, const struct answer *a);
+
+/* Whether headers are being checked by going a little faster than they allow. */
+bool fb_probe_verifying(const struct probe *p);
+
+/* ---- probe_explain.c ---- */
+
+union controller_state;
+struct pace;
+struct text;
+
+void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,
+                      struct text *t);
+
+/* Refused only when at least this many were in flight: a bound on concurrency is proven. */
+static inline bool fb_probe_crowded(const struct probe *p)
+{
+    return p->crowd >= CROWD_PROOF && p->crowd_min >= 3;
+}
+
+static inline bool fb_probe_noisy(const struct probe *p)
+{
+    return p->surprises >= 2;
+}
+
+/*
+ * Whether it was granted before the last episode began: then it says nothing new. During an
+ * episode only the ping, which is the latest grant, is no straggler.
+ */
+static inline bool fb_probe_is_straggler(const struct probe *p, uint16_t id)
+{
+    if (p->episode != EPISODE_NONE)
+        return p->episode == EPISODE_WAITING || id != p->latest_id;
+    return p->refused_ns != LONG_AGO && (int16_t)(uint16_t)(id - p->refused_id) <= 0;
+}
+
+/* No limit is known, or the one that is known is in doubt. */
+static inline bool fb_probe_climbing(const struct probe *p)
+{
+    return p->phase == PROBE_FIRST || p->phase == PROBE_DOUBT;
+}
+
+#endif

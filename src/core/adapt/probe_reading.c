@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_reading.c - what an episode meant.
+ *
+ * The provider is known to be empty at a refusal. What it accepted since the refusal before,
+ * divided by the time between, is its limit: for buckets because tokens are made at that rate, for
+ * windows because N fit between two openings. The table `readings` holds the ways to read an
+ * episode in that light; the first that fits is taken.
+ *
+ * Invariant: no reading raises the limit above the pace that was refused, and none makes it zero.
+ */
+#include <assert.h>
+#include <stddef.h>
+
+#include <flyball/flyball.h>
+
+#include "core/adapt/probe_parts.h"
+
+/* An episode as a measurement. */
+struct reading {
+    const struct answer *a;
+    float accepted;  /* units between the two moments at which it was empty */
+    float rate;      /* the pace that was refused */
+    float estimate;  /* the limit as measured, drawn to the pace while little was counted */
+    float least;     /* what the limit is at least */
+    float open_s;    /* from the moment it was empty, or opened, to the refusal */
+    float blocked_s; /* from the refusal to the ping that went through */
+    float shut_s;    /* from the refusal to the last ping that was refused */
+    float cycle;     /* units a second from opening to opening: exact for any kind of window */
+    int32_t grants;  /* since the refusal before */
+};
+
+/*
+ * How many requests the present pace is worth against a measurement: many when it was kept for
+ * long, few once refusals come in a row.
+ */
+static float weight_of(const struct probe *p)
+{
+    assert(p->rate > 0.0f);
+
+    if (p->lean >= 0.0f || p->phase != PROBE_SETTLED)
+        return WEIGHT;
+    if (p->cuts == 0 || p->since_refusal >= FAR / 2)
+        return 16.0f;
+    return p->cuts == 1 ? 8.0f : WEIGHT;
+}
+
+static float estimate_of(const struct probe *p, float accepted, float between_s)
+{
+    float weight = weight_of(p) * p->unit;
+    float counted = (accepted + weight) / (between_s + weight / p->rate);
+
+    assert(between_s > 0.0f && p->rate > 0.0f && p->unit >= 1.0f);
+    /* What it cannot store is lost in the pause: hardly anything counted says little. */
+    if (accepted < 4.0f * p->unit && p->failed_pings == 0)
+        counted = fb_maxf(counted, 0.6f * p->rate);
+    return fb_maxf(DROP * p->rate, fb_minf(counted, p->rate));
+}
+
+/*
+ * From opening to opening. Refused pings may have kept it shut: what was blocked for longer than
+ * it was open lasted a window.
+ */
+static float cycle_s(const struct probe *p, float open_s, float blocked_s)
+{
+    assert(p->window_s >= 0.0f);
+
+    if (p->failed_pings > 0 && blocked_s > open_s && p->window_s > 0.0f)
+        return fb_minf(open_s + blocked_s, fb_maxf(open_s, p->window_s));
+    return open_s + blocked_s;
+}
+
+static struct reading measure(const struct probe *p, const struct answer *a)
+{
+    float accepted = p->accepted - (float)a->cost;
+    float open_s = fb_secs(p->refused_ns - p->empty_ns);
+    float blocked_s = fb_secs(p->pinged_ns - p->refused_ns);
+    /* From empty to empty; what reopened late was empty until then. */
+    float between_s = fb_maxf(0.001f, open_s + (p->failed_pings > 0 ? blocked_s : 0.0f));
+    bool counts = accepted >= 30.0f * p->unit;
+
+    return (struct reading){
+        .a = a,
+        .accepted = accepted,
+        .rate = p->rate,
+        .estimate = estimate_of(p, accepted, between_s),
+        .least = counts ? fb_maxf(p->limit, fb_minf(accepted / between_s, p->rate)) : p->limit,
+        .open_s = open_s,
+        .blocked_s = blocked_s,
+        .shut_s = fb_maxf(0.0f, blocked_s - p->pause_s),
+        .cycle = accepted / fb_maxf(0.001f, cycle_s(p, open_s, blocked_s)),
+        .grants = p->since_refusal - 1,
+    };
+}
+
+/* Whether it came alone, and the very next request was accepted. */
+static bool is_isolated(const struct probe *p, const struct reading *r)
+{
+    return r->grants >= NEAR && p->failed_pings == 0;
+}
+
+/* What the first climb, or a burst after idling, got beyond the limit had been stored. */
+static void note_stored(struct probe *p)
+{
+    float made = p->limit * fb_secs(p->refused_ns - p->total_ns);
+
+    assert(p->limit > 0.0f && p->burst >= 0.0f && !p->opening_seen);
+    if (!p->looked)
+        p->burst = fb_maxf(p->burst, p->total - made);
+}
+
+/*
+ * A few requests measure badly. Unless several refusals in a row agree that it is about the pace,
+ * a limit from so few is in doubt, and soon tried again.
+ */
+static void settle_few(struct probe *p, float limit, const struct reading *r)
+{
+    assert(p->doubts <= DOUBTS_MAX);
+
+    fb_probe_settle(p, limit, r->accepted, r->a);
+    if (r->accepted < FEW * p->unit && p->cuts < 3 && p->doubts < DOUBTS_MAX) {
+        float soon = p->unit * (float)(NEAR << p->doubts) / p->rate;
+        p->phase = PROBE_DOUBT;
+        p->look_ns = fb_after(r->a->now_ns, fb_span(soon));
+    }
+}
+
+/* Refused again at once: that is about the pace. */
+static void settle_again(struct probe *p, const struct reading *r)
+{
+    assert(r->estimate > 0.0f && r->estimate <= r->rate);
+
+    if (r->grants >= NEAR)
+        p->cuts = 0;
+    if (p->cuts < UINT8_MAX)
+        p->cuts++;
+    settle_few(p, r->estimate, r);
+    note_stored(p);
+}
+
+static void open_window(struct probe *p, const struct answer *a)
+{
+    assert(a->cost >= 0);
+
+    p->opened_ns = p->pinged_ns;
+    p->spent = (float)a->cost;
+    p->echoes = 0;
+}
+
+/* ---- windows ---- */
+
+/*
+ * It stayed shut for long, for the first time or for longer than its window: a quota window.
+ * What opens sooner is measured like a bucket.
+ */
+static bool was_shut(const struct probe *p, const struct reading *r)
+{
+    float least_s = p->told_when ? 1.0f : SHUT_LEAST_S;
+
+    if (p->opening_seen && r->shut_s <= p->window_s)
+        return false;
+    return p->failed_pings > 1 && r->blocked_s > fb_maxf(least_s, 4.0f * p->unit / r->rate);
+}
+
+/* A refusal never raises the limit above the pace that was refused. */
+static float not_above(const struct probe *p, float limit, const struct reading *r)
+{
+    return fb_maxf(DROP * p->limit, fb_minf(limit, fb_maxf(p->limit, r->rate)));
+}
+
+/* All since the start fitted into it. */
+static float limit_since_start(struct probe *p, const struct reading *r)
+{
+    float total_s = fb_secs(p->refused_ns - p->total_ns);
+    float limit = (p->total - (float)r->a->cost) / fb_maxf(p->window_s, total_s);
+
+    assert(p->window_s > 0.0f);
+    /* Several windows have passed and the pace rose all the time: it lies in between. */
+    if (total_s > p->window_s && r->rate > limit)
+        limit = __builtin_sqrtf(limit * r->rate);
+    return limit;
+}
+
+static void read_shut(struct probe *p, const struct reading *r)
+{
+    bool short_first = !p->opening_seen && r->shut_s < 30.0f;
+
+    assert(r->blocked_s > 0.0f && r->shut_s <= r->blocked_s);
+    /* It is at least as long as it was seen to be shut, and people use round windows. */
+    p->window_s = fb_probe_window_from(r->shut_s);
+    fb_probe_settle(p, not_above(p, limit_since_start(p, r), r), r->accepted, r->a);
+    open_window(p, r->a);
+    p->opening_seen = true;
+    if (!short_first) {
+        p->total_ns = p->opened_ns;
+        p->total = p->spent;
+    }
+}
+
+static bool in_window(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->window_s > 0.0f;
+}
+
+/* Whether the count from opening to opening is a whole one. */
+static bool cycle_counts(const struct probe *p, const struct reading *r)
+{
+    assert(p->window_s > 0.0f && p->limit > 0.0f);
+
+    return r->cycle > 0.7f * p->limit || r->open_s >= 0.5f * p->window_s ||
+           r->open_s + r->blocked_s >= 0.9f * p->window_s;
+}
+
+static void read_exhausted(struct probe *p, const struct reading *r)
+{
+    float seen = fb_probe_window_from((p->opening_seen ? r->open_s : 0.0f) + r->shut_s);
+
+    assert(p->lean <= 0.0f);
+    if (seen > p->window_s && r->open_s < 2.0f * p->window_s)
+        p->window_s = seen;
+    settle_few(p, not_above(p, r->cycle, r), r);
+}
+
+static void read_in_window(struct probe *p, const struct reading *r)
+{
+    assert(p->window_s > 0.0f);
+
+    if (p->lean > 0.0f) { /* refused while looking: what held for a whole window is the limit */
+        float counted = fb_maxf(r->cycle, (p->spent - (float)r->a->cost) / p->window_s);
+        float least = fb_maxf(fb_maxf(p->limit, p->held), fb_minf(counted, r->rate));
+        fb_probe_settle(p, least, 200.0f, r->a);
+    } else if (cycle_counts(p, r)) {
+        read_exhausted(p, r);
+    } else if (p->echoes < 3) {
+        p->echoes++; /* an old burst still counts there: sit it out, and go on counting */
+        return;
+    } else { /* it opens for a few only: that is no window */
+        p->window_s = 0.0f;
+        p->opening_seen = false;
+        settle_few(p, not_above(p, r->cycle, r), r);
+        note_stored(p);
+    }
+    open_window(p, r->a);
+}
+
+/* ---- not about the pace ---- */
+
+static bool was_crowd(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return fb_probe_crowded(p);
+}
+
+/* Keep the cap, and look for the pace again. */
+static void read_crowd(struct probe *p, const struct reading *r)
+{
+    assert(p->crowd_min >= 3);
+
+    p->phase = PROBE_FIRST;
+    p->limit = 0.5f * r->rate;
+    p->lean = 1.0f;
+    p->held = 0.0f;
+}
+
+static bool in_noise(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->lean < 0.0f && fb_probe_noisy(p);
+}
+
+static void read_noise(struct probe *p, const struct reading *r)
+{
+    assert(fb_probe_noisy(p));
+
+    if (p->noise_gap < NOISE_LEAST || p->failed_pings > 0) { /* more than the usual */
+        p->surprises = 0;
+        p->cuts = 0;
+        fb_probe_settle(p, r->estimate, r->accepted, r->a);
+    } else {
+        p->limit *= 0.995f;
+        p->rate *= 0.995f;
+    }
+}
+
+/* ---- while cruising ---- */
+
+static bool lost_trial(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->lean < 0.0f && p->phase == PROBE_TRIAL;
+}
+
+static void read_lost_trial(struct probe *p, const struct reading *r)
+{
+    int64_t changed_ns = p->changed_ns;
+
+    assert(p->limit_before >= 0.0f);
+    if (r->estimate > 1.15f * p->limit_before) { /* partly right */
+        p->burst *= 0.5f;
+        fb_probe_settle(p, r->estimate, r->accepted, r->a);
+    } else { /* it was the burst: nothing has changed */
+        fb_probe_settle(p, p->limit_before, 200.0f, r->a);
+        p->changed_ns = changed_ns;
+    }
+}
+
+static bool was_saved_up(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->lean < 0.0f && p->bursting && p->ahead > 4.0f * p->unit;
+}
+
+/* Refused amid what left at once after idling: it stores less than that. */
+static void read_saved_up(struct probe *p, const struct reading *r)
+{
+    assert(p->bursting && p->ahead > 0.0f);
+
+    p->burst = 0.7f * p->ahead;
+    p->burst_found = true;
+    fb_probe_settle(p, p->limit, 200.0f, r->a);
+}
+
+static bool was_surprise(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->lean < 0.0f;
+}
+
+/*
+ * Slowing down should have ended it. If it does not, it is not about the pace: the place is noisy,
+ * and the limit is what the first of the series measured.
+ */
+static void read_surprise(struct probe *p, const struct reading *r)
+{
+    float limit = r->estimate;
+
+    assert(p->lean < 0.0f);
+    p->margin = 4.0f * MARGIN;
+    if (r->grants < NEAR) {
+        p->surprises = 0;
+        settle_again(p, r);
+        return;
+    }
+    p->cuts = 1;
+    if (p->surprises == 0 || r->grants >= FAR) {
+        p->surprises = 1;
+        p->proven = limit;
+    } else {
+        p->surprises = 2;
+        p->margin = 2.0f * MARGIN;
+        p->noise_gap = FAR / 2.0f;
+        limit = p->proven;
+    }
+    fb_probe_settle(p, limit, r->accepted, r->a);
+}
+
+/* ---- while going up ---- */
+
+static bool was_climb(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return fb_probe_climbing(p);
+}
+
+/* The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. */
+static void read_climb(struct probe *p, const struct reading *r)
+{
+    assert(fb_probe_climbing(p) && p->lean >= 0.0f);
+
+    if (is_isolated(p, r) && p->surprises == 0) {
+        p->surprises = 1;
+        return;
+    }
+    p->surprises = 0;
+    settle_again(p, r);
+}
+
+static bool beyond_burst(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return p->ahead > 1.2f * p->burst + 4.0f * p->unit && p->lean > 2.0f * FIRST_LEAN;
+}
+
+/* A raise, or a larger burst: believe some of it, and let the next refusal decide. */
+static void read_beyond_burst(struct probe *p, const struct reading *r)
+{
+    float raised = p->limit * __builtin_sqrtf(1.0f + p->lean);
+    int64_t changed_ns = p->changed_ns;
+
+    assert(p->lean > 0.0f);
+    p->burst = fb_maxf(p->burst, p->ahead);
+    p->limit_before = p->limit;
+    if (!fb_probe_noisy(p))
+        p->surprises = 0;
+    fb_probe_settle(p, fb_maxf(r->least, raised), 0.0f, r->a);
+    p->changed_ns = changed_ns; /* not before the trial is won */
+    p->phase = PROBE_TRIAL;
+}
+
+static bool was_expected(const struct probe *p, const struct reading *r)
+{
+    return !fb_probe_noisy(p) || r->grants < NEAR || p->noise_gap < NOISE_LEAST;
+}
+
+/* Refused where it was to be expected: the limit stands, what it stores is known better. */
+static void read_expected(struct probe *p, const struct reading *r)
+{
+    float this_step = p->unit * (float)p->step_count * p->lean / (1.0f + p->lean);
+    float beyond = p->ahead - p->burst - this_step;
+    float limit = r->least;
+
+    assert(p->lean >= 0.0f && p->burst >= 0.0f);
+    if (beyond > 0.0f && r->grants >= STEP) {
+        float looked_s = fb_maxf(0.001f, fb_secs(p->refused_ns - p->look_ns));
+        float crept = fb_minf(beyond / looked_s, 0.5f * p->lean * p->limit);
+        limit = fb_maxf(limit, p->limit + crept);
+    }
+    p->burst += (p->ahead > p->burst ? 0.5f : 0.1f) * (p->ahead - p->burst);
+    if (!fb_probe_noisy(p))
+        p->surprises = 0;
+    fb_probe_settle(p, limit, 200.0f, r->a);
+}
+
+static bool was_chance(const struct probe *p, const struct reading *r)
+{
+    (void)p;
+    (void)r;
+    return true;
+}
+
+/* A noisy place, looking upward, and an isolated refusal: it proves nothing. */
+static void read_chance(struct probe *p, const struct reading *r)
+{
+    (void)p;
+    (void)r;
+}
+
+static const struct {
+    bool (*fits)(const struct probe *p, const struct reading *r);
+    void (*learn)(struct probe *p, const struct reading *r);
+    const char *says;
+} readings[] = {
+    {was_shut, read_shut, "counted in a quota window that was seen to close and open"},
+    {was_crowd, read_crowd, "refused only when many were in flight, so that is bounded instead"},
+    {in_window, read_in_window, "counted from one opening of its window to the next"},
+    {lost_trial, read_lost_trial, "measured after a higher pace was refused"},
+    {in_noise, read_noise, "kept, because it refuses now and then whatever the pace"},
+    {was_saved_up, read_saved_up, "kept, because only what left at once after idling was refused"},
+    {was_surprise, read_surprise, "counted between two refusals"},
+    {was_climb, read_climb, "counted between the refusals that ended the climb"},
+    {beyond_burst, read_beyond_burst, "on trial: more was accepted than it can have stored"},
+    {was_expected, read_expected, "confirmed by a look upward that was refused"},
+    {was_chance, read_chance, "kept, because one refusal in a noisy place proves nothing"},
+};
+
+const char *fb_probe_reading_says(const struct probe *p)
+{
+    assert(p->reading < sizeof(readings) / sizeof(readings[0]));
+
+    return readings[p->reading].says;
+}
+
+void fb_probe_read(struct probe *p, const struct answer *a)
+{
+    struct reading r = measure(p, a);
+    uint8_t i = 0;
+
+    p->noise_gap += 0.2f * (fb_minf((float)r.grants, (float)FAR) - p->noise_gap);
+    while (!readings[i].fits(p, &r))
+        i++;
+    assert(i < sizeof(readings) / sizeof(readings[0]));
+    p->reading = i;
+    readings[i].learn(p, &r);
+    assert(p->limit > 0.0f);
+}

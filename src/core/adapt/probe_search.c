@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_search.c - sit a margin under the limit, and look for more when a look is worth it.
+ *
+ * A look that finds nothing costs a refusal, worth REFUSAL_WORTH requests and those in flight; not
+ * looking while the limit may have risen costs ever more with time. The limit last changed `age`
+ * ago, so it changes about once in `age`: the cheapest time between looks is
+ * sqrt(worth x (1 + in flight) x age / rate). After a change looks are frequent, later rare.
+ */
+#include <assert.h>
+
+#include "core/adapt/probe_parts.h"
+
+#define RATE_MAX 1e9f
+
+static void set_pace(struct probe *p)
+{
+    assert(p->limit > 0.0f && p->lean > -1.0f);
+
+    p->rate = fb_minf(p->limit * (1.0f + p->lean), RATE_MAX);
+}
+
+static float seconds_to_look(const struct probe *p, float weight, const struct answer *a)
+{
+    float seconds_each = p->unit / p->rate;
+    float age = fb_secs(a->now_ns - p->changed_ns);
+    float worth = (p->window_s > 0.0f ? 4.0f : 1.0f) * REFUSAL_WORTH;
+    float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
+    float least = fb_maxf(evidence * LOOK_LEAST * seconds_each, 5.0f);
+    float best = __builtin_sqrtf(worth * (float)(1 + a->in_flight) * age * seconds_each);
+
+    assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
+    return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
+}
+
+void fb_probe_settle(struct probe *p, float limit, float weight, const struct answer *a)
+{
+    bool look_planned = p->lean < 0.0f && p->look_ns > a->now_ns;
+
+    assert(p->margin > 0.0f && p->margin < 1.0f);
+    limit = fb_maxf(limit, 0.001f); /* a believed limit is never zero */
+    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit)
+        p->changed_ns = a->now_ns;
+    p->limit = limit;
+    p->lean = -p->margin;
+    p->phase = PROBE_SETTLED;
+    p->held = 0.0f;
+    set_pace(p);
+
+    int64_t look_ns = fb_after(a->now_ns, fb_span(seconds_to_look(p, weight, a)));
+    if (look_planned && fb_probe_noisy(p)) /* noise does not put it off */
+        look_ns = fb_min64(look_ns, p->look_ns);
+    p->look_ns = look_ns;
+}
+
+static void begin_step(struct probe *p, int64_t now_ns)
+{
+    assert(p->lean > 0.0f);
+
+    set_pace(p);
+    p->step_ns = now_ns;
+    p->step_count = 0;
+}
+
+/* The application asks for less than the pace: there is nothing to learn by raising it. */
+static bool application_limited(const struct probe *p)
+{
+    return p->late > 0.5f;
+}
+
+static void first_lean(struct probe *p, int64_t now_ns)
+{
+    assert(p->lean < 0.0f);
+
+    p->lean = FIRST_LEAN;
+    if (p->phase == PROBE_TRIAL) { /* the raise was not refuted: go on */
+        p->changed_ns = now_ns;
+        p->lean = 0.25f;
+        p->burst *= 0.5f;
+    } else if (p->phase == PROBE_DOUBT) { /* the cut was not confirmed: climb again */
+        p->doubts++;
+        p->limit *= 0.5f;
+        p->lean = 1.0f;
+    }
+}
+
+static void look_upward(struct probe *p, const struct answer *a)
+{
+    assert(a->now_ns >= p->look_ns);
+
+    if (application_limited(p)) {
+        if (fb_probe_crowded(p) && p->crowd_min < NO_CROWD - 1)
+            p->crowd_min++;
+        fb_probe_settle(p, p->limit, 200.0f, a);
+        return;
+    }
+    first_lean(p, a->now_ns);
+    p->looked = true;
+    p->bursting = false;
+    p->margin = fb_maxf(0.5f * p->margin, MARGIN);
+    if (p->since_refusal > 5 * FAR)
+        p->surprises = 0;
+    p->since_refusal = 0;
+    begin_step(p, a->now_ns);
+}
+
+static bool step_is_over(const struct probe *p, int64_t now_ns)
+{
+    bool climbing = fb_probe_climbing(p);
+    float least_s = fb_maxf(climbing ? 0.5f : 1.0f, 1.05f * p->window_s);
+    int32_t least = climbing || p->lean >= 0.5f ? STEP_FIRST : STEP;
+
+    assert(p->lean >= 0.0f);
+    if (p->phase == PROBE_FIRST)
+        least_s = 0.5f;
+    if (climbing && p->surprises > 0) /* was that refusal chance? */
+        least = NEAR;
+    return p->step_count >= least && fb_secs(now_ns - p->step_ns) >= least_s;
+}
+
+/*
+ * Twice the limit, and all of it may still come from what the provider has stored: going faster
+ * would only make the fall deeper. Wait until the store must be empty.
+ */
+static bool in_the_shadow(const struct probe *p)
+{
+    return p->phase != PROBE_FIRST && p->lean >= 1.0f &&
+           p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
+}
+
+static void step_up(struct probe *p, const struct answer *a)
+{
+    assert(p->late <= 1.0f);
+
+    if (p->window_s > 0.0f)
+        p->held = p->rate;
+    if (!in_the_shadow(p) && p->rate < RATE_MAX) {
+        p->lean *= a->in_flight < 3 ? 2.0f : 1.1f;
+        if (fb_probe_climbing(p))
+            p->surprises = 0; /* a refusal before this step was chance */
+    }
+    begin_step(p, a->now_ns);
+}
+
+/* The application cannot use that much: what it uses, and a little more, is limit enough. */
+static void settle_at_use(struct probe *p, const struct answer *a)
+{
+    float used = p->unit * (float)p->step_count / fb_secs(a->now_ns - p->step_ns);
+
+    assert(a->now_ns > p->step_ns);
+    fb_probe_settle(p, 1.1f * used, 200.0f, a);
+    p->empty_ns = a->now_ns; /* the provider was not empty for long: measure afresh */
+    p->accepted = 0.0f;
+}
+
+static void next_step(struct probe *p, const struct answer *a)
+{
+    if (!application_limited(p))
+        step_up(p, a);
+    else if (!fb_probe_climbing(p) && p->ahead > 1.2f * p->burst + 30.0f * p->unit)
+        settle_at_use(p, a);
+    else
+        begin_step(p, a->now_ns);
+}
+
+/* A look upward tells nothing while the provider fills up: back to where it began. */
+static void stop_looking(struct probe *p)
+{
+    assert(p->lean > 0.0f);
+
+    if (p->phase == PROBE_DOUBT) {
+        p->limit *= 2.0f;
+        p->phase = p->doubts < DOUBTS_MAX ? PROBE_DOUBT : PROBE_SETTLED;
+    }
+    p->lean = -p->margin;
+    set_pace(p);
+}
+
+void fb_probe_idled(struct probe *p, int64_t now_ns)
+{
+    bool all_left = p->ahead >= 0.7f * p->burst && (float)p->since_refusal > p->burst;
+
+    assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
+    if (p->burst > 0.0f && all_left &&
+        !p->burst_found) /* all that was saved up was accepted: there may be more */
+        p->burst = 1.25f * fb_maxf(p->burst, p->ahead);
+    p->empty_ns = fb_max64(p->empty_ns, now_ns - fb_span(p->burst / p->limit));
+    p->accepted = 0.0f;
+    p->ahead = 0.0f;
+    p->ahead_ns = now_ns;
+    p->bursting = true;
+    p->step_ns = now_ns;
+    p->step_count = 0;
+    if (!p->opening_seen) {
+        p->total_ns = now_ns;
+        p->total = 0.0f;
+        p->looked = false;
+    }
+    if (p->lean > 0.0f && p->phase != PROBE_FIRST)
+        stop_looking(p);
+    /* It has filled up: a look would see its store, not its limit. */
+    int64_t later_ns = fb_after(now_ns, fb_span(LOOK_LEAST * p->unit / p->rate));
+    p->look_ns = fb_max64(p->look_ns, later_ns);
+}
+
+void fb_probe_advance(struct probe *p, const struct answer *a)
+{
+    assert(p->episode == EPISODE_NONE);
+
+    if (p->lean < 0.0f) {
+        if (a->now_ns >= p->look_ns)
+            look_upward(p, a);
+    } else if (step_is_over(p, a->now_ns)) {
+        next_step(p, a);
+    }
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bucket.c - the slow side of the bucket: setting it up, saying when, changing its rate.
+ *
+ * Invariant: LEVEL and GIVEN_BACK never fall while the rate stands, but for a shift.
+ *
+ * No sum overflows. In units of 2^60 the clock is below 1 when something is spent, and a burst
+ * or a request is worth at most 6, so a level stays below 7. That bounds nothing real: where a
+ * nanosecond has more than two ticks a permit has at most 1.5 * 2^30, of which 2^32 are still
+ * within 6; where it has one or two, 6 is more than a hundred years.
+ */
+#include "core/bucket.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/constraint.h"
+#include "core/controller.h"
+#include "core/instant.h"
+#include "core/spec.h"
+#include "core/wide.h"
+
+#define EXACT_MAX  (INT64_C(1) << 30) /* ticks of a permit, where a nanosecond has several */
+#define PERMIT_MAX (INT64_C(1) << 56) /* of a pace: two years */
+#define LEVEL_MAX  (INT64_C(7) << 60)
+#define PACE_BYTES (3 * sizeof(int64_t)) /* TICKS, PERMIT, BURST */
+
+static_assert((int)FB_BUCKET_SLOTS == (int)FB_SLOTS_bucket, "as its row says");
+
+double fb_bucket_rate(const int64_t *slot)
+{
+    if (slot[FB_BUCKET_TICKS] == 0)
+        return 0.0;
+    return (double)slot[FB_BUCKET_TICKS] * 1e9 / (double)slot[FB_BUCKET_PERMIT];
+}
+
+static bool unbounded(const int64_t *slot)
+{
+    return slot[FB_BUCKET_TICKS] == 0;
+}
+
+/* ---- setting up ---- */
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void set_rate(int64_t *slot, const struct rate *r)
+{
+    int64_t divisor = common_divisor(r->permits, r->period_ns);
+    int64_t ticks = r->permits / divisor;
+    int64_t permit = r->period_ns / divisor;
+
+    if (permit > EXACT_MAX) {
+        /* Both rounded up: at most one tick in EXACT_MAX too slow, never too fast; 1 stays 1. */
+        int64_t fewer = (int64_t)(((fb_wide)ticks * EXACT_MAX + permit - 1) / permit);
+        permit = (int64_t)(((fb_wide)permit * fewer + ticks - 1) / ticks);
+        ticks = fewer;
+    }
+    slot[FB_BUCKET_TICKS] = ticks;
+    slot[FB_BUCKET_PERMIT] = permit;
+}
+
+static bool bucket_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
+{
+    (void)memory;
+    slot[FB_BUCKET_BASE] = now_ns;
+    /* What learns has a pace of its own; whatever it is, it finds the bucket full. */
+    if (s->controller || s->rate.permits == 0)
+        return s->controller != NULL;
+
+    set_rate(slot, &s->rate);
+    slot[FB_BUCKET_BURST] = fb_bucket_ticks(slot, s->burst);
+    return true;
+}
+
+/* ---- asking ---- */
+
+/* The virtual clock, however far it has run. */
+static fb_wide clock_at(const int64_t *slot, int64_t now_ns)
+{
+    assert(now_ns >= slot[FB_BUCKET_BASE]);
+    return (fb_wide)(now_ns - slot[FB_BUCKET_BASE]) * slot[FB_BUCKET_TICKS] +
+           slot[FB_BUCKET_GIVEN_BACK];
+}
+
+/* Ticks that are missing from a full bucket; more than the burst is a debt. */
+static int64_t missing_at(const int64_t *slot, int64_t now_ns)
+{
+    fb_wide missing = slot[FB_BUCKET_LEVEL] - clock_at(slot, now_ns);
+
+    return missing > 0 ? (int64_t)missing : 0;
+}
+
+static int64_t bucket_ready_at(const int64_t *slot, const struct ask *q)
+{
+    assert(q->cost >= 1);
+    if (unbounded(slot))
+        return q->now_ns;
+
+    /* Full is enough for any cost; otherwise so much may be missing. */
+    int64_t spare = fb_max64(0, slot[FB_BUCKET_BURST] - fb_bucket_ticks(slot, q->cost));
+    int64_t wait = missing_at(slot, q->now_ns) - spare;
+    if (wait <= 0)
+        return q->now_ns;
+    return fb_after(q->now_ns, (wait - 1) / slot[FB_BUCKET_TICKS] + 1);
+}
+
+/* ---- taking and giving back ---- */
+
+/* Set what another thread may be reading just now. */
+static void set(int64_t *slot, int index, int64_t value)
+{
+    __atomic_store_n(&slot[index], value, __ATOMIC_RELAXED);
+}
+
+/* Let a clock that has come far begin anew: the same bucket in smaller numbers. */
+static void shift(int64_t *slot, int64_t now_ns)
+{
+    if (clock_at(slot, now_ns) < FB_BUCKET_SMALL)
+        return;
+    slot[FB_BUCKET_LEVEL] = missing_at(slot, now_ns);
+    set(slot, FB_BUCKET_GIVEN_BACK, 0);
+    set(slot, FB_BUCKET_BASE, now_ns);
+}
+
+static void spend(int64_t *slot, int64_t ticks, int64_t now_ns)
+{
+    shift(slot, now_ns);
+    int64_t from = fb_max64(slot[FB_BUCKET_LEVEL], (int64_t)clock_at(slot, now_ns));
+
+    /* More than this is owed only where absurd costs add up. */
+    slot[FB_BUCKET_LEVEL] = ticks < LEVEL_MAX - from ? from + ticks : LEVEL_MAX;
+}
+
+static void bucket_take(int64_t *slot, const struct ask *q)
+{
+    if (unbounded(slot))
+        return;
+    assert(bucket_ready_at(slot, q) <= q->now_ns);
+    spend(slot, fb_bucket_ticks(slot, q->cost), q->now_ns);
+}
+
+static void give_back(int64_t *slot, int64_t ticks, int64_t now_ns)
+{
+    /* A full bucket cannot hold more. */
+    int64_t given = fb_min64(ticks, missing_at(slot, now_ns));
+
+    set(slot, FB_BUCKET_GIVEN_BACK, slot[FB_BUCKET_GIVEN_BACK] + given);
+}
+
+static void bucket_refund(int64_t *slot, const struct ask *q)
+{
+    if (unbounded(slot))
+        return;
+    if (q->cost >= 0)
+        give_back(slot, fb_bucket_ticks(slot, q->cost), q->now_ns);
+    else
+        spend(slot, fb_bucket_ticks(slot, -q->cost), q->now_ns);
+}
+
+/* ---- another pace ---- */
+
+static void set_pace(int64_t *slot, const struct pace *p)
+{
+    /* What learns may climb without end; beyond this nothing is slowed down. */
+    double rate = p->rate < (double)FB_RATE_MAX ? p->rate : (double)FB_RATE_MAX;
+    double several = (double)EXACT_MAX * rate / 1e9;
+    double ticks = several > 1.0 ? (double)(int64_t)several : 1.0;
+    double permit = ticks * 1e9 / rate;
+
+    slot[FB_BUCKET_TICKS] = (int64_t)ticks;
+    slot[FB_BUCKET_PERMIT] = permit < (double)PERMIT_MAX ? (int64_t)permit : PERMIT_MAX;
+    /* Rounded up, towards waiting. */
+    slot[FB_BUCKET_PERMIT] += permit > (double)slot[FB_BUCKET_PERMIT];
+    double burst = p->burst * (double)slot[FB_BUCKET_PERMIT];
+    slot[FB_BUCKET_BURST] =
+        burst < (double)FB_BUCKET_SPEND_MAX ? (int64_t)burst : FB_BUCKET_SPEND_MAX;
+}
+
+/* x * to / from, rounded down. */
+static fb_wide scaled(int64_t x, int64_t to, int64_t from)
+{
+    fb_wide product = (fb_wide)x * to;
+
+    return product / from - (product % from < 0);
+}
+
+/* Another rate or burst keeps the permits that are there, as far as the new burst holds them. */
+static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
+{
+    if (p->rate <= 0.0)
+        return;
+    assert(p->burst >= 1.0);
+
+    int64_t next[FB_BUCKET_SLOTS] = {[FB_BUCKET_BASE] = now_ns};
+    set_pace(next, p);
+    if (memcmp(&next[FB_BUCKET_TICKS], &slot[FB_BUCKET_TICKS], PACE_BYTES) == 0)
+        return;
+    if (!unbounded(slot)) {
+        int64_t there = slot[FB_BUCKET_BURST] - missing_at(slot, now_ns);
+        fb_wide missing =
+            next[FB_BUCKET_BURST] - scaled(there, next[FB_BUCKET_PERMIT], slot[FB_BUCKET_PERMIT]);
+        next[FB_BUCKET_LEVEL] = missing < LEVEL_MAX ? fb_max64(0, (int64_t)missing) : LEVEL_MAX;
+    }
+    memcpy(slot, next, sizeof(next));
+}
+
+const struct constraint fb_constraint_bucket = {
+    .name = "bucket",
+    .says = "the rate allows no more yet",
+    .init = bucket_init,
+    .ready_at = bucket_ready_at,
+    .take = bucket_take,
+    .refund = bucket_refund,
+    .repace = bucket_repace,
+};

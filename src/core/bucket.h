@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bucket.h - a token bucket kept as one rising number, so that one compare-and-swap can take.
+ *
+ * The level is what was spent so far on a virtual clock: what the clock has reached at `now` is
+ * affordable, what lies up to `burst` ahead of it may be spent at once. There is no refill step:
+ * an idle bucket costs nothing and cannot drift.
+ *
+ * The clock counts ticks of which a nanosecond and a permit both have a whole number (3/s: 3 and
+ * 10^9), so every instant and every permit is exact: nothing is rounded, for any number of
+ * permits, and the bucket is neither early nor late by a nanosecond. Rates that need more than
+ * 30 bits for that are slowed down by less than one part in 10^9.
+ *
+ * Ticks are fine and do not last: when the clock has come far it is shifted, its beginning moves
+ * to now, exactly. While clock and level are small (FB_BUCKET_SMALL) a level leaves room for a
+ * number beside it in one word.
+ */
+#ifndef FLYBALL_CORE_BUCKET_H
+#define FLYBALL_CORE_BUCKET_H
+
+#include <stdint.h>
+
+/* Slots of the constraint `bucket`. From grant to grant only LEVEL and GIVEN_BACK change. */
+enum {
+    FB_BUCKET_LEVEL,      /* ticks spent on the virtual clock; falls in a shift only */
+    FB_BUCKET_GIVEN_BACK, /* ticks of cancelled grants: they set the virtual clock forward */
+    FB_BUCKET_BASE,       /* the instant at which the virtual clock was 0 */
+    FB_BUCKET_TICKS,      /* in a nanosecond; 0: nothing is bounded */
+    FB_BUCKET_PERMIT,     /* in ticks */
+    FB_BUCKET_BURST,      /* in ticks */
+    FB_BUCKET_SLOTS
+};
+
+#define FB_BUCKET_SMALL     (INT64_C(1) << 46) /* a clock that is taken from without a lock */
+#define FB_BUCKET_SPEND_MAX (INT64_C(3) << 61) /* ticks of one request, or a burst */
+
+/* What `cost` permits are worth in ticks; debts beyond the range of instants are all alike. */
+static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
+{
+    int64_t ticks;
+
+    if (__builtin_mul_overflow(cost, slot[FB_BUCKET_PERMIT], &ticks) || ticks > FB_BUCKET_SPEND_MAX)
+        return FB_BUCKET_SPEND_MAX;
+    return ticks;
+}
+
+/*
+ * Spend `cost` permits at `level` (the slot's, or a copy that others take from), looking at
+ * small numbers only: the level afterwards, or -1 when they do not fit or a number is not small.
+ * More than the burst fits into a full bucket only, which goes into debt.
+ */
+static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_t cost,
+                                      int64_t now_ns)
+{
+    /*
+     * Read while another thread may change them. If that shifts the clock the level is another
+     * one afterwards; if it gives back, the older figure errs towards waiting.
+     */
+    int64_t elapsed_ns = now_ns - __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
+    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
+    int64_t ticks = fb_bucket_ticks(slot, cost);
+    int64_t clock;
+
+    /* Whoever's time lags behind finds the clock where it began. */
+    if (__builtin_mul_overflow(elapsed_ns > 0 ? elapsed_ns : 0, slot[FB_BUCKET_TICKS], &clock) ||
+        __builtin_add_overflow(clock, given_back, &clock))
+        return -1;
+    if ((level | clock | ticks) >= FB_BUCKET_SMALL) /* a power of two: any of them */
+        return -1;
+    if (level <= clock)
+        return clock + ticks;
+    return ticks <= slot[FB_BUCKET_BURST] - (level - clock) ? level + ticks : -1;
+}
+
+/* Permits a second; 0 when nothing bounds it. */
+double fb_bucket_rate(const int64_t *slot);
+
+#endif

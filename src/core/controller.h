@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * controller.h - the contract of what learns, and the table of it.
+ *
+ * A controller watches grants and answers and says which pace to keep. It delays nothing itself:
+ * the constraints do that with the pace it asked for, so there is still one accountant and one
+ * answer. Its state is a plain value of fixed size; it may use double.
+ *
+ * To add one: write core/adapt/<name>.h and .c, and add its row and its state below.
+ */
+#ifndef FLYBALL_CORE_CONTROLLER_H
+#define FLYBALL_CORE_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/adapt/aimd.h"
+#include "core/adapt/probe.h"
+#include "core/adapt/step.h"
+
+struct answer;
+struct ask;
+struct spec;
+struct text;
+
+#define FB_CONTROLLERS(X) X(probe) X(aimd) X(step)
+
+#define FB_NO_CAP INT64_MAX
+
+/* What a controller asks of the constraints. */
+struct pace {
+    double rate;           /* units a second, > 0; 0: no rate of its own */
+    double burst;          /* units that may leave at once after idling, >= 1 */
+    int64_t not_before_ns; /* nothing leaves earlier; unlike a hold it may be taken back */
+    int64_t in_flight_max; /* FB_NO_CAP: none */
+    double limit_share;    /* 1, or the share of the stated windows that may be used */
+};
+
+union controller_state {
+    struct aimd aimd;
+    struct step step;
+    struct probe probe;
+};
+
+struct controller {
+    const char *name; /* as in adapt=... */
+
+    /* Begin at the spec's rate, or the controller's own. The pace is complete afterwards. */
+    void (*init)(union controller_state *c, struct pace *p, const struct spec *s, int64_t now_ns);
+
+    /* A grant was made. Returns whether *p changed. NULL: grants say nothing. */
+    bool (*on_grant)(union controller_state *c, struct pace *p, const struct ask *q);
+
+    /* A grant came back unsent. NULL: nothing to undo. */
+    bool (*on_cancel)(union controller_state *c, struct pace *p, const struct ask *q);
+
+    /* An answer arrived. Returns whether *p changed. */
+    bool (*on_outcome)(union controller_state *c, struct pace *p, const struct answer *a);
+
+    /* How long a refusal without a stated time holds the key; 0: not_before_ns says it. */
+    int64_t (*default_hold)(const union controller_state *c);
+
+    /* One sentence: which pace, and what it was learned from. */
+    void (*explain)(const union controller_state *c, const struct pace *p, int64_t now_ns,
+                    struct text *ret_text);
+};
+
+#define X(name) extern const struct controller fb_controller_##name;
+FB_CONTROLLERS(X)
+#undef X
+
+#endif

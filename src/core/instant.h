@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * instant.h - arithmetic on points in time.
+ *
+ * An instant is int64_t nanoseconds on the caller's clock. Instants inside the core lie within
+ * +-FB_TIME_MAX (the public functions clamp what they are given), so that the difference of two
+ * never overflows; sums saturate at FB_NEVER, which no amount of waiting reaches.
+ */
+#ifndef FLYBALL_CORE_INSTANT_H
+#define FLYBALL_CORE_INSTANT_H
+
+#include <stdint.h>
+
+#define FB_TIME_MAX  (INT64_MAX / 4)
+#define FB_NEVER     INT64_MAX
+#define FB_NS_PER_S  INT64_C(1000000000)
+#define FB_NS_PER_MS INT64_C(1000000)
+
+static inline int64_t fb_min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t fb_max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline int64_t fb_clamp64(int64_t x, int64_t low, int64_t high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+/* `at` plus a span of >= 0 ns; FB_NEVER where the sum leaves the range of instants. */
+static inline int64_t fb_after(int64_t at, int64_t span_ns)
+{
+    if (at >= FB_TIME_MAX || span_ns >= FB_TIME_MAX - at)
+        return FB_NEVER;
+    return at + span_ns;
+}
+
+/* Seconds as a span, rounded down; absurd values end at FB_TIME_MAX. */
+static inline int64_t fb_span(double seconds)
+{
+    if (!(seconds > 0.0))
+        return 0;
+    return seconds < (double)FB_TIME_MAX / 1e9 ? (int64_t)(seconds * 1e9) : FB_TIME_MAX;
+}
+
+static inline double fb_seconds(int64_t span_ns)
+{
+    return (double)span_ns / 1e9;
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * quota.c - spend a budget that the server tells, evenly or on demand, and never more of it.
+ *
+ * Answers overtake each other, so within one window of the server only the least `remaining` told
+ * is believed, and all that is out is taken off it once more: available is never overstated. An
+ * answer that tells nothing has still spent its cost, which stays off until a request that left
+ * later has told what is left.
+ *
+ * When the reset has passed, the next window is not known yet: one request goes and asks. Its
+ * answer begins the new window, so a reset is no stampede. A few that tell nothing end it all.
+ */
+#include "core/quota.h"
+
+#include <assert.h>
+
+#include <flyball/flyball.h>
+
+#include "core/constraint.h"
+#include "core/controller.h"
+#include "core/instant.h"
+#include "core/jitter.h"
+#include "core/spec.h"
+#include "core/wide.h"
+
+enum {
+    LIMIT,     /* as told last; 0: nothing is in force */
+    LEFT,      /* the least told in this window */
+    UNTOLD,    /* spent by silent answers that what was told may not include ... */
+    SILENT_AT, /* ... of which the last left then */
+    ANCHOR,    /* the reset told first for this window: what it is recognised by */
+    OPENS,     /* when it is over: the latest reset told for it, with jitter */
+    SINCE,     /* when this window was first heard of */
+    ASKED,     /* since it was over: answers in a row that told nothing */
+    ASKED_AT,  /* when the latest of those left */
+    NEXT,      /* even: where the evenly spaced requests have got to ... */
+    AHEAD,     /* ... and how far that may be ahead of now */
+    RESERVE,   /* parts per million of the limit */
+    EVEN,      /* 1: spread; 0: on demand */
+    SLOTS
+};
+static_assert((int)SLOTS == (int)FB_SLOTS_quota, "as its row says");
+
+#define LONG_AGO  (-FB_TIME_MAX)
+#define SAME_NS   FB_NS_PER_S /* resets no further apart mean the same window */
+#define RESET_MAX (INT64_C(32) * 86400 * FB_NS_PER_S)
+#define ASKED_MAX 3
+
+/* After a reset one request asks what there is; a slow answer does not stop the rest for long. */
+#define ASK_AGAIN_NS (10 * FB_NS_PER_S)
+
+/* ---- the rule ---- */
+
+/* In halves. */
+static int64_t multiplier(int64_t limit, int64_t remaining)
+{
+    assert(limit >= 1 && limit <= FB_QUOTA_MAX && remaining <= limit);
+    if (remaining * 2 > limit)
+        return 2;
+    if (remaining * 5 >= limit)
+        return 3;
+    return remaining * 20 >= limit ? 4 : 8;
+}
+
+enum quota_health fb_quota_health(int64_t limit, int64_t remaining)
+{
+    int64_t halves = multiplier(limit, remaining);
+
+    if (remaining <= 0)
+        return QUOTA_EXHAUSTED;
+    if (halves == 2)
+        return QUOTA_HEALTHY;
+    return halves == 3 ? QUOTA_WARNING : QUOTA_CRITICAL;
+}
+
+/* The delay of a request of any cost: the bounds are for requests, not for units. */
+static int64_t delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns,
+                        int64_t cost)
+{
+    fb_wide spend = (fb_wide)fb_max64(1, remaining - reserve) * 2;
+
+    assert(time_left_ns >= 0 && cost >= 1 && reserve >= 0);
+    fb_wide span = (fb_wide)time_left_ns * cost * multiplier(limit, remaining);
+    fb_wide delay = (span + spend - 1) / spend;
+    if (delay > FB_QUOTA_DELAY_MAX_NS)
+        return FB_QUOTA_DELAY_MAX_NS;
+    return fb_max64((int64_t)delay, FB_QUOTA_DELAY_MIN_NS);
+}
+
+int64_t fb_quota_delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns)
+{
+    return delay_ns(limit, remaining, reserve, time_left_ns, 1);
+}
+
+/* ---- asking and taking ---- */
+
+static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
+{
+    bool even = s->pacing != PACING_DEMAND;
+    int64_t unsaid_ppm = even ? FB_QUOTA_RESERVE_PPM : 0;
+
+    (void)memory;
+    (void)now_ns;
+    slot[NEXT] = LONG_AGO;
+    slot[ASKED_AT] = LONG_AGO;
+    slot[EVEN] = even;
+    slot[RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
+    assert(slot[RESERVE] <= FB_MILLION);
+    /* The prober reads what servers tell by itself, unless the user says how to spend it. */
+    return s->controller != &fb_controller_probe || s->pacing != PACING_UNSAID;
+}
+
+/* Rounded up, towards waiting. */
+static int64_t reserve_of(const int64_t *slot)
+{
+    assert(slot[LIMIT] >= 1 && slot[LIMIT] <= FB_QUOTA_MAX);
+    return (slot[LIMIT] * slot[RESERVE] + FB_MILLION - 1) / FB_MILLION;
+}
+
+static int64_t available(const int64_t *slot, int64_t units_out)
+{
+    assert(units_out >= 0 && slot[UNTOLD] >= 0);
+    return slot[LEFT] - slot[UNTOLD] - units_out;
+}
+
+static int64_t spacing_ns(const int64_t *slot, int64_t units_out, int64_t cost, int64_t now_ns)
+{
+    assert(now_ns < slot[OPENS]);
+    return delay_ns(slot[LIMIT], available(slot, units_out), reserve_of(slot), slot[OPENS] - now_ns,
+                    cost);
+}
+
+static bool is_known(const int64_t *slot, int64_t now_ns)
+{
+    return slot[LIMIT] > 0 && now_ns < slot[OPENS];
+}
+
+static int64_t quota_ready_at(const int64_t *slot, const struct ask *q)
+{
+    assert(q->cost >= 1 && q->in_flight >= 0);
+    if (slot[LIMIT] == 0)
+        return q->now_ns;
+    if (!is_known(slot, q->now_ns))
+        return q->in_flight == 0 ? q->now_ns : fb_after(slot[ASKED_AT], ASK_AGAIN_NS);
+
+    int64_t kept = slot[EVEN] ? 0 : reserve_of(slot);
+    if (available(slot, q->units_out) - kept < q->cost)
+        return slot[OPENS];
+    if (!slot[EVEN])
+        return q->now_ns;
+    /* The next window owes nothing to the spacing in this one. */
+    return fb_min64(slot[NEXT] - slot[AHEAD], slot[OPENS]);
+}
+
+static void quota_take(int64_t *slot, const struct ask *q)
+{
+    assert(quota_ready_at(slot, q) <= q->now_ns);
+    if (!is_known(slot, q->now_ns))
+        slot[ASKED_AT] = q->now_ns;
+    if (!slot[EVEN] || !is_known(slot, q->now_ns))
+        return;
+    int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
+    slot[NEXT] = fb_max64(slot[NEXT], q->now_ns) + apart_ns;
+    slot[AHEAD] = (FB_QUOTA_BURST - 1) * apart_ns;
+}
+
+/* The units themselves return by no longer being out; here their place in the row does. */
+static void quota_refund(int64_t *slot, const struct ask *q)
+{
+    if (q->cost == 0 || !slot[EVEN] || !is_known(slot, q->now_ns))
+        return;
+    if (q->cost > 0)
+        slot[NEXT] -= spacing_ns(slot, q->units_out, q->cost, q->now_ns);
+    else
+        slot[NEXT] += spacing_ns(slot, q->units_out, -q->cost, q->now_ns);
+}
+
+/* ---- what answers tell ---- */
+
+static bool tells(const struct fly_outcome *o, int64_t now_ns)
+{
+    return o->limit > 0 && o->remaining >= 0 && o->reset_ns > now_ns;
+}
+
+/* Cost was spent; how much is left was not told. */
+static void spend_untold(int64_t *slot, const struct answer *a)
+{
+    int64_t sent_ns = a->outcome->sent_ns;
+
+    assert(a->cost >= 0);
+    if (is_known(slot, a->now_ns)) {
+        slot[UNTOLD] += a->cost;
+        slot[SILENT_AT] = fb_max64(slot[SILENT_AT], sent_ns);
+    } else if (a->accepted && sent_ns >= slot[OPENS]) {
+        slot[ASKED]++;
+        if (slot[ASKED] >= ASKED_MAX)
+            slot[LIMIT] = 0; /* the window is over, and the server tells of no other */
+    }
+}
+
+static void begin(int64_t *slot, const struct answer *a, int64_t reset_ns, struct rng *rng)
+{
+    slot[LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
+    slot[LEFT] = fb_min64(a->outcome->remaining, slot[LIMIT]);
+    slot[UNTOLD] = 0;
+    slot[SILENT_AT] = LONG_AGO;
+    slot[ANCHOR] = reset_ns;
+    slot[OPENS] = reset_ns + fb_jitter_of_wait(rng, reset_ns - a->now_ns);
+    slot[SINCE] = a->now_ns;
+    slot[ASKED] = 0;
+    slot[ASKED_AT] = LONG_AGO;
+    assert(slot[LEFT] >= 0 && slot[OPENS] > a->now_ns);
+    /* What was run ahead before is carried over, but as far as the new spacing only. */
+    slot[AHEAD] = (FB_QUOTA_BURST - 1) * spacing_ns(slot, a->units_out, 1, a->now_ns);
+    slot[NEXT] = fb_min64(slot[NEXT], a->now_ns + slot[AHEAD]);
+}
+
+static void go_on(int64_t *slot, const struct answer *a, int64_t reset_ns)
+{
+    slot[LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
+    slot[LEFT] = fb_min64(slot[LEFT], fb_min64(a->outcome->remaining, slot[LIMIT]));
+    slot[OPENS] = fb_max64(slot[OPENS], reset_ns);
+    assert(slot[LEFT] <= slot[LIMIT] && slot[OPENS] >= reset_ns);
+    /* It left after all the silent ones, so what it tells includes them. */
+    if (a->outcome->sent_ns > slot[SILENT_AT])
+        slot[UNTOLD] = 0;
+}
+
+static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
+{
+    if (!tells(a->outcome, a->now_ns)) {
+        spend_untold(slot, a);
+        return;
+    }
+    int64_t reset_ns = fb_min64(a->outcome->reset_ns, a->now_ns + RESET_MAX);
+    int64_t later_ns = reset_ns - slot[ANCHOR];
+
+    if (slot[LIMIT] == 0 || later_ns > SAME_NS)
+        begin(slot, a, reset_ns, rng);
+    else if (later_ns >= -SAME_NS)
+        go_on(slot, a, reset_ns);
+    else if (a->outcome->sent_ns >= slot[SINCE])
+        begin(slot, a, reset_ns, rng); /* the server has corrected itself */
+    /* Else it left in an older window and tells of that. */
+}
+
+static bool quota_idle(const int64_t *slot, int64_t now_ns)
+{
+    (void)now_ns;
+    return slot[LIMIT] == 0;
+}
+
+const struct constraint fb_constraint_quota = {
+    .name = "quota",
+    .says = "the quota told by the server is spread or used up",
+    .init = quota_init,
+    .ready_at = quota_ready_at,
+    .take = quota_take,
+    .refund = quota_refund,
+    .report = quota_report,
+    .idle = quota_idle,
+};

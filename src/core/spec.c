@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * spec.c - the words of a limit text: the one table they are read, checked and explained from.
+ *
+ * Reading is in three steps that never mix: each word by itself (its value alone is right or
+ * wrong), then what the words mean together, then the defaults for what was not said.
+ */
+#include "core/spec.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/instant.h"
+#include "core/value.h"
+#include "core/wide.h"
+#include "util/text.h"
+
+#define WORD_MAX 64 /* bytes of one word with its value */
+
+#define MARGIN_DEFAULT (FB_MILLION / 10)
+#define BURST_DEFAULT  10
+
+struct reading {
+    struct spec spec;
+    uint64_t said; /* bit per word of the table, own words of constraints after them */
+    bool adapt_said;
+};
+
+typedef enum value_error read_fn(struct reading *r, const char *value);
+
+static enum value_error read_rate(struct reading *r, const char *value)
+{
+    return fb_value_rate(value, &r->spec.rate);
+}
+
+static enum value_error read_floor(struct reading *r, const char *value)
+{
+    return fb_value_rate(value, &r->spec.floor);
+}
+
+static enum value_error read_ceiling(struct reading *r, const char *value)
+{
+    return fb_value_rate(value, &r->spec.ceiling);
+}
+
+static enum value_error read_burst(struct reading *r, const char *value)
+{
+    return fb_value_count(value, &r->spec.burst);
+}
+
+static enum value_error read_margin(struct reading *r, const char *value)
+{
+    return fb_value_share(value, &r->spec.margin_ppm);
+}
+
+static enum value_error read_reserve(struct reading *r, const char *value)
+{
+    return fb_value_share(value, &r->spec.reserve_ppm);
+}
+
+/* A window is written as a rate, but its limit is a whole number and its length is meant. */
+static enum value_error read_window(struct reading *r, const char *value)
+{
+    struct spec *s = &r->spec;
+    struct rate n_per_w;
+
+    assert(s->window_count <= FB_WINDOWS_MAX);
+    enum value_error error = fb_value_rate(value, &n_per_w);
+    if (error != VALUE_OK)
+        return error;
+    if (memchr(value, '.', strcspn(value, "/")))
+        return VALUE_MALFORMED;
+    if (s->window_count == FB_WINDOWS_MAX)
+        return VALUE_TOO_MANY;
+    if (n_per_w.permits > FB_COUNT_MAX)
+        return VALUE_TOO_LARGE;
+    s->window[s->window_count++] = (struct spec_window){
+        .limit = n_per_w.permits,
+        .length_ns = n_per_w.period_ns,
+    };
+    return VALUE_OK;
+}
+
+static enum value_error read_pacing(struct reading *r, const char *value)
+{
+    static const char *const names[] = {"", "even", "demand"};
+
+    for (int i = PACING_EVEN; i <= PACING_DEMAND; i++) {
+        if (strcmp(value, names[i]) == 0) {
+            r->spec.pacing = (enum pacing)i;
+            return VALUE_OK;
+        }
+    }
+    return VALUE_MALFORMED;
+}
+
+static enum value_error read_adapt(struct reading *r, const char *value)
+{
+#define X(name) &fb_controller_##name,
+    static const struct controller *const controllers[] = { FB_CONTROLLERS(X) };
+#undef X
+
+    r->adapt_said = true;
+    if (strcmp(value, "off") == 0)
+        return VALUE_OK;
+    for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
+        if (strcmp(value, controllers[i]->name) == 0) {
+            r->spec.controller = controllers[i];
+            return VALUE_OK;
+        }
+    }
+    return VALUE_MALFORMED;
+}
+
+#define X(name) #name ", "
+#define ADAPT_EXPECTS \
+    FB_CONTROLLERS(X) \
+    "or off"
+
+static const struct word {
+    const char *name;
+    const char *expects;
+    read_fn *read;
+    bool repeatable;
+} words[] = {
+    {"rate", "a rate such as 10/s", read_rate, false},
+    {"burst", "a whole number such as 10", read_burst, false},
+    {"floor", "a rate such as 0.1/s", read_floor, false},
+    {"ceiling", "a rate such as 2/s", read_ceiling, false},
+    {"window", "a count and a length such as 5000/1h", read_window, true},
+    {"margin", "a share below 100 % such as 10%", read_margin, false},
+    {"adapt", ADAPT_EXPECTS, read_adapt, false},
+    {"pacing", "even or demand", read_pacing, false},
+    {"reserve", "a share below 100 % such as 10%", read_reserve, false},
+};
+#undef X
+
+#define WORD_COUNT (sizeof(words) / sizeof(words[0]))
+
+#define X(name, slots) &fb_constraint_##name,
+static const struct constraint *const constraints[] = {FB_CONSTRAINTS(X)};
+#undef X
+
+/* ---- saying what is wrong ---- */
+
+static int fail(struct fly_error *err, const char *word, const char *found, const char *expects)
+{
+    struct text t;
+
+    assert(word && found && expects);
+    if (!err)
+        return -EINVAL;
+    fb_text_init(&t, err->text, sizeof(err->text));
+    fb_text_add(&t, word);
+    fb_text_add(&t, ": ");
+    fb_text_add(&t, found);
+    fb_text_add(&t, ", expected ");
+    fb_text_add(&t, expects);
+    return -EINVAL;
+}
+
+static int fail_value(struct fly_error *err, const char *word, enum value_error error,
+                      const char *expects)
+{
+    static const char *const found[] = {
+        [VALUE_OK] = "fine",
+        [VALUE_MALFORMED] = "not understood",
+        [VALUE_NOT_POSITIVE] = "must be above zero",
+        [VALUE_TOO_LARGE] = "too large or too fine",
+        [VALUE_TOO_MANY] = "one more than the 16 there may be",
+    };
+
+    static_assert(FB_WINDOWS_MAX == 16, "as the sentence above says");
+    return fail(err, word, found[error], expects);
+}
+
+static int fail_unknown(struct fly_error *err, const char *word)
+{
+    char list[200];
+    struct text t;
+
+    fb_text_init(&t, list, sizeof(list));
+    fb_text_add(&t, "one of ");
+    for (size_t i = 0; i < WORD_COUNT; i++) {
+        fb_text_add(&t, i > 0 ? ", " : "");
+        fb_text_add(&t, words[i].name);
+    }
+    for (size_t i = 0; i < FB_CONSTRAINT_COUNT; i++) {
+        if (constraints[i]->word) {
+            fb_text_add(&t, ", ");
+            fb_text_add(&t, constraints[i]->word);
+        }
+    }
+    return fail(err, word, "unknown word", list);
+}
+
+/* ---- one word ---- */
+
+static bool is_named(const char *word, size_t name_size, const char *name)
+{
+    return strlen(name) == name_size && memcmp(word, name, name_size) == 0;
+}
+
+static bool said_before(struct reading *r, size_t index)
+{
+    bool before = r->said >> index & 1;
+
+    assert(index < 64);
+    r->said |= UINT64_C(1) << index;
+    return before;
+}
+
+static int read_own(struct reading *r, size_t index, const char *word, const char *value,
+                    struct fly_error *err)
+{
+    const struct constraint *c = constraints[index];
+    int64_t *own = &r->spec.own[index];
+
+    assert(c->word && c->read && c->expects);
+    if (said_before(r, WORD_COUNT + index))
+        return fail(err, word, "said twice", "it once");
+    enum value_error error = c->read(value, own);
+    return error == VALUE_OK ? 0 : fail_value(err, word, error, c->expects);
+}
+
+static int read_word(struct reading *r, const char *word, struct fly_error *err)
+{
+    size_t name_size = strcspn(word, "=");
+    const char *value = word[name_size] ? word + name_size + 1 : word + name_size;
+
+    for (size_t i = 0; i < WORD_COUNT; i++) {
+        if (!is_named(word, name_size, words[i].name))
+            continue;
+        if (said_before(r, i) && !words[i].repeatable)
+            return fail(err, word, "said twice", "it once");
+        enum value_error error = words[i].read(r, value);
+        return error == VALUE_OK ? 0 : fail_value(err, word, error, words[i].expects);
+    }
+    for (size_t i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (constraints[i]->word && is_named(word, name_size, constraints[i]->word))
+            return read_own(r, i, word, value, err);
+    return fail_unknown(err, word);
+}
+
+static int read_words(struct reading *r, const char *text, struct fly_error *err)
+{
+    static const char blanks[] = " \t\r\n";
+    char word[WORD_MAX + 1];
+
+    for (;;) {
+        text += strspn(text, blanks);
+        if (!*text)
+            return 0;
+        size_t size = strcspn(text, blanks);
+        size_t kept = size < WORD_MAX ? size : WORD_MAX;
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        int rc = size > WORD_MAX ? fail(err, word, "too long", "a word such as rate=10/s")
+                                 : read_word(r, word, err);
+        if (rc < 0)
+            return rc;
+        text += size;
+    }
+}
+
+/* ---- the words together ---- */
+
+/* a > b, exactly; a rate that is not given is 0/0, neither larger nor smaller. */
+static bool faster(const struct rate *a, const struct rate *b)
+{
+    return (fb_wide)a->permits * b->period_ns > (fb_wide)b->permits * a->period_ns;
+}
+
+static bool floor_above_ceiling(const struct spec *s)
+{
+    return faster(&s->floor, &s->ceiling);
+}
+
+static bool rate_above_ceiling(const struct spec *s)
+{
+    return faster(&s->rate, &s->ceiling);
+}
+
+static bool rate_below_floor(const struct spec *s)
+{
+    return faster(&s->floor, &s->rate);
+}
+
+static bool floor_of_nothing(const struct spec *s)
+{
+    return !s->controller && s->floor.permits;
+}
+
+static bool ceiling_of_nothing(const struct spec *s)
+{
+    return !s->controller && s->ceiling.permits;
+}
+
+static bool burst_of_nothing(const struct spec *s)
+{
+    return !s->controller && s->burst && !s->rate.permits;
+}
+
+static bool step_of_nothing(const struct spec *s)
+{
+    return s->controller == &fb_controller_step && !s->rate.permits && !s->window_count;
+}
+
+#define ADAPT_BESIDE "adapt=probe, aimd or step beside it"
+
+/* What must not be said together; the first that is broken is told. */
+static const struct {
+    bool (*broken)(const struct spec *s);
+    const char *word;
+    const char *found;
+    const char *expects;
+} rules[] = {
+    {floor_above_ceiling, "floor", "above the ceiling", "a floor at or below it"},
+    {rate_above_ceiling, "rate", "above the ceiling", "a rate at or below it"},
+    {rate_below_floor, "rate", "below the floor", "a rate at or above it"},
+    {floor_of_nothing, "floor", "nothing adapts", ADAPT_BESIDE},
+    {ceiling_of_nothing, "ceiling", "nothing adapts", ADAPT_BESIDE},
+    {burst_of_nothing, "burst", "there is no rate to exceed", "rate=10/s or such beside it"},
+    {step_of_nothing, "adapt=step", "there is no limit to cut", "a rate or a window beside it"},
+};
+
+static int check(const struct spec *s, struct fly_error *err)
+{
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (rules[i].broken(s))
+            return fail(err, rules[i].word, rules[i].found, rules[i].expects);
+    return 0;
+}
+
+static void fill_defaults(struct spec *s)
+{
+    assert(s->margin_ppm >= 0 && s->margin_ppm <= FB_MILLION);
+
+    if (s->burst == 0 && s->rate.permits && s->controller != &fb_controller_probe)
+        s->burst = BURST_DEFAULT;
+    for (int64_t i = 0; i < s->window_count; i++) {
+        struct spec_window *w = &s->window[i];
+        /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
+        w->effective = fb_max64(1, w->limit * (FB_MILLION - s->margin_ppm) / FB_MILLION);
+    }
+}
+
+int fb_spec_read(const char *text, struct spec *ret_spec, struct fly_error *err)
+{
+    struct reading r = {.spec = {.margin_ppm = MARGIN_DEFAULT, .reserve_ppm = -1}};
+
+    int rc = read_words(&r, text ? text : "", err);
+    if (rc < 0)
+        return rc;
+    if (!r.adapt_said && !r.spec.rate.permits && !r.spec.window_count)
+        r.spec.controller = &fb_controller_probe;
+    rc = check(&r.spec, err);
+    if (rc < 0)
+        return rc;
+    fill_defaults(&r.spec);
+    *ret_spec = r.spec;
+    return 0;
+}

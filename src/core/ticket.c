@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticket.c - a ring of bits over the ids of the latest grants.
+ *
+ * Invariant: a bit is set once its grant has ended, for as many ids up to the newest as the ring
+ * has bits. Ids are dense: every id was a grant, so what leaves the ring unended is out.
+ */
+#include "core/ticket.h"
+
+#include <assert.h>
+#include <string.h>
+
+bool fb_ticket_open(uint64_t word, uint8_t key, struct ticket *ret_ticket)
+{
+    struct ticket t = {
+        .cost = (uint32_t)(word >> 32),
+        .id = (uint16_t)(word >> 16),
+        .in_flight = (uint8_t)((word >> 9) & FB_TICKET_IN_FLIGHT),
+        .counted = (word >> 8) & 1,
+    };
+
+    if (t.cost == 0 || fb_ticket_seal(t, key) != word)
+        return false;
+    *ret_ticket = t;
+    return true;
+}
+
+/* The ring is a distance and not a pointer: both may be mapped anywhere. */
+static uint64_t *ring_of(const struct tickets *t)
+{
+    return (uint64_t *)(uintptr_t)t + t->words_off;
+}
+
+static uint64_t *word_of(const struct tickets *t, uint64_t id)
+{
+    return &ring_of(t)[id / 64 & (t->words - 1u)]; /* a power of two */
+}
+
+static uint64_t mask_of(uint64_t id)
+{
+    return UINT64_C(1) << (id % 64);
+}
+
+size_t fb_tickets_bytes(int64_t grants)
+{
+    size_t ring = FB_TICKET_RING;
+
+    while ((int64_t)ring < grants && ring < FB_TICKET_RING_MAX)
+        ring *= 2;
+    return ring > FB_TICKET_RING ? ring / 8 : 0;
+}
+
+void fb_tickets_init(struct tickets *t, void *memory, size_t bytes)
+{
+    uintptr_t off = bytes > 0 ? (uintptr_t)memory - (uintptr_t)t : 0;
+
+    assert(off % 8 == 0 && off / 8 <= UINT16_MAX);
+    *t = (struct tickets){
+        .words = (uint16_t)(bytes > 0 ? bytes / 8 : FB_TICKET_RING / 64),
+        .words_off = (uint16_t)(off / 8),
+    };
+    memset(ring_of(t), 0xff, (size_t)t->words * 8);
+}
+
+static void forget(struct tickets *t, uint64_t count)
+{
+    t->old = count < UINT32_MAX - t->old ? t->old + (uint32_t)count : UINT32_MAX;
+}
+
+/* More at once than the ring remembers: all in it become old, and the first of the new ones. */
+static void add_many(struct tickets *t, uint64_t grants)
+{
+    for (uint64_t id = 0; id < t->words; id++) {
+        forget(t, 64 - (uint64_t)__builtin_popcountll(ring_of(t)[id]));
+        ring_of(t)[id] = 0;
+    }
+    forget(t, grants - 64u * t->words);
+    t->newest += grants;
+}
+
+uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
+{
+    if (grants > 64u * t->words) {
+        add_many(t, grants);
+        return t->newest;
+    }
+    while (grants > 0) {
+        uint64_t first = t->newest + 1;
+        uint64_t count = grants < 64 - first % 64 ? grants : 64 - first % 64;
+        uint64_t mask = UINT64_MAX >> (64 - count) << first % 64;
+        uint64_t *word = word_of(t, first);
+        if (~*word & mask)
+            forget(t, (uint64_t)__builtin_popcountll(~*word & mask));
+        *word &= ~mask;
+        t->newest += count;
+        grants -= count;
+    }
+    return t->newest;
+}
+
+/* How many grants ago, from the low bits alone: 0 is the newest. */
+static uint64_t age_of(const struct tickets *t, struct ticket ticket)
+{
+    assert(t->newest <= UINT64_MAX / 2);
+
+    return (uint16_t)(t->newest - ticket.id);
+}
+
+enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket)
+{
+    uint64_t age = age_of(t, ticket);
+    uint64_t id = t->newest - age;
+
+    if (age >= 64u * t->words)
+        return t->old > 0 ? TICKET_OLD : TICKET_UNKNOWN;
+    return *word_of(t, id) & mask_of(id) ? TICKET_UNKNOWN : TICKET_RECENT;
+}
+
+enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket)
+{
+    enum ticket_end end = fb_tickets_find(t, ticket);
+
+    if (end == TICKET_OLD)
+        t->old--;
+    if (end == TICKET_RECENT) {
+        uint64_t id = t->newest - age_of(t, ticket);
+        *word_of(t, id) |= mask_of(id);
+    }
+    return end;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ticket.h - which grants are still out, so that each is ended exactly once.
+ *
+ * A ticket carries what must be known when its answer comes: the cost, how many were in flight,
+ * and the grant's id. A checksum over it, mixed with the limiter's seed, tells a real ticket from
+ * a wrong number. One bit per grant, for the last FB_TICKET_RING of them or more, tells a first
+ * report from a second; older ones are only counted (see fb_tickets_find).
+ */
+#ifndef FLYBALL_CORE_TICKET_H
+#define FLYBALL_CORE_TICKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FB_TICKET_RING      512   /* grants that are remembered at least */
+#define FB_TICKET_RING_MAX  32768 /* and at most: ids have 16 bits */
+#define FB_TICKET_IN_FLIGHT 127   /* the field's maximum; more are told as this many */
+
+struct ticket {
+    uint32_t cost;
+    uint16_t id;       /* low bits of the grant's id */
+    uint8_t in_flight; /* in flight at the grant, itself included */
+    bool counted;      /* with its cost; else as one unit */
+};
+
+/* The number handed out for a grant; `key` is the limiter's. */
+static inline uint64_t fb_ticket_seal(struct ticket t, uint8_t key)
+{
+    uint64_t word = (uint64_t)t.cost << 32 | (uint64_t)t.id << 16 | (uint64_t)t.in_flight << 9 |
+                    (uint64_t)t.counted << 8;
+    uint64_t sum = word ^ (word >> 32);
+
+    sum ^= sum >> 16;
+    sum ^= sum >> 8;
+    return word | ((sum ^ key) & 0xff);
+}
+
+/* Undo fb_ticket_seal(). False: not a ticket of this limiter. */
+bool fb_ticket_open(uint64_t word, uint8_t key, struct ticket *ret_ticket);
+
+struct tickets {
+    uint64_t ended[FB_TICKET_RING / 64]; /* the ring, unless it lies elsewhere */
+    uint64_t newest;                     /* the ring covers (newest - its size, newest] */
+    uint32_t old;                        /* at most so many that fell out of the ring are out */
+    uint16_t words;                      /* of the ring, 64 grants each */
+    uint16_t words_off;                  /* from here to the ring */
+};
+
+enum ticket_end {
+    TICKET_UNKNOWN, /* has ended already, or never was */
+    TICKET_OLD,     /* too old to know for certain, believed */
+    TICKET_RECENT,  /* was out for certain */
+};
+
+/* Bytes of a ring for so many grants at once; 0 when it has room in a struct tickets. */
+size_t fb_tickets_bytes(int64_t grants);
+
+/*
+ * No grant yet: every id counts as ended. The ring is `memory`, of fb_tickets_bytes(), 8-aligned,
+ * not far behind `t` and moving with it; or NULL where that is 0.
+ */
+void fb_tickets_init(struct tickets *t, void *memory, size_t bytes);
+
+/* So many more grants, with the next ids: they are out until they end. Returns the newest id. */
+uint64_t fb_tickets_add(struct tickets *t, uint64_t grants);
+
+/*
+ * What ending this ticket would mean; changes nothing. Of grants older than the ring only a bound
+ * on their number is known: as many may end as can be out.
+ */
+enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket);
+
+/* End it, and say what it was. */
+enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket);
+
+#endif

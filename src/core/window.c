@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.c - sliding windows as rings of stamps, and the guard against uneven arrival.
+ *
+ * Units are numbered 0, 1, 2, ... as they leave; a unit that comes back is taken out and later
+ * ones move down. With `units` gone so far and a limit of N, a request of cost c puts unit
+ * number units + c - 1 on its way, so unit units + c - 1 - N has to be out of the window: one
+ * look. The interval is half open: exactly `length` after a stamp that unit no longer counts.
+ *
+ * Invariant: the stamp found for a unit is never earlier than the instant at which it left, so
+ * every error is towards waiting. In the exact form (one stamp a unit) the two are equal. In the
+ * other `grain` units share the stamp of the last of them.
+ */
+#include "core/window.h"
+
+#include <assert.h>
+
+#include <flyball/flyball.h>
+
+#include "core/constraint.h"
+#include "core/instant.h"
+#include "core/spec.h"
+
+/* The only slot: the distance in bytes from the slot to its memory, wherever both are mapped. */
+enum { MEMORY };
+
+#define LATENCIES     256
+#define MEASURE_EVERY 16
+#define COARSE_STAMPS 1024
+#define EXTREMES      3 /* the most that 1 % of LATENCIES rounds up to */
+
+struct window {
+    int64_t length_ns;
+    int64_t effective; /* the ring is sized for it */
+    int64_t limit;     /* what the pace leaves of it: 1..effective */
+    int64_t grain;     /* units that share a stamp */
+    int64_t stamps;    /* in the ring */
+    int64_t units;     /* gone so far, less those that came back */
+    int64_t known;     /* exact form: so many of the latest units the ring still holds */
+    int64_t lost_ns;   /* exact form: the latest stamp that the ring had to forget */
+    uint64_t whole_id; /* other form: grants from here on lie wholly under the newest stamp */
+    size_t ring_at;    /* bytes from the beginning of the memory to the stamps */
+};
+
+struct windows {
+    int64_t count;
+    int64_t measured;  /* latencies, ever */
+    int64_t spread_ns; /* of the latencies kept */
+    uint64_t newest_id;
+    int64_t latency_ns[LATENCIES];
+    struct window window[];
+};
+
+static struct windows *windows_of(const int64_t *slot)
+{
+    assert(slot[MEMORY] != 0);
+    return (struct windows *)((uintptr_t)slot + (uintptr_t)slot[MEMORY]);
+}
+
+static int64_t *ring_of(struct windows *m, const struct window *w)
+{
+    assert(w->ring_at % sizeof(int64_t) == 0);
+    return (int64_t *)((uintptr_t)m + w->ring_at);
+}
+
+/* Beside the stamps of the exact form: the low bits of the id of each unit's grant. */
+static uint16_t *ids_of(struct windows *m, const struct window *w)
+{
+    assert(w->grain == 1);
+    return (uint16_t *)(ring_of(m, w) + w->stamps);
+}
+
+/* ---- setting up ---- */
+
+static struct window window_of(const struct spec_window *s)
+{
+    struct window w = {
+        .length_ns = s->length_ns,
+        .effective = s->effective,
+        .limit = s->effective,
+        .grain = 1,
+        .stamps = s->effective,
+    };
+
+    assert(s->effective >= 1 && s->length_ns >= 1);
+    if (s->effective > FB_EXACT_MAX) {
+        /* The oldest units of interest may begin in the middle of a grain: one stamp more. */
+        w.grain = (s->effective + COARSE_STAMPS - 1) / COARSE_STAMPS;
+        w.stamps = (s->effective + w.grain - 1) / w.grain + 1;
+        assert(w.grain > 1 && w.stamps <= COARSE_STAMPS + 1);
+    }
+    return w;
+}
+
+static size_t ring_bytes(const struct window *w)
+{
+    size_t stamps = (size_t)w->stamps;
+    size_t ids = w->grain == 1 ? (stamps * sizeof(uint16_t) + 7) / 8 * 8 : 0;
+
+    return stamps * sizeof(int64_t) + ids;
+}
+
+/* Lay out the windows of `s`, in `m` too unless it is NULL. Returns the bytes they need. */
+static size_t lay_out(const struct spec *s, struct windows *m)
+{
+    size_t at = sizeof(struct windows) + (size_t)s->window_count * sizeof(struct window);
+
+    for (int64_t i = 0; i < s->window_count; i++) {
+        struct window w = window_of(&s->window[i]);
+        w.ring_at = at;
+        at += ring_bytes(&w);
+        if (m)
+            m->window[i] = w;
+    }
+    return at;
+}
+
+size_t fb_window_bytes(const struct spec *s)
+{
+    assert(s->window_count >= 0 && s->window_count <= FB_WINDOWS_MAX);
+    return s->window_count > 0 ? lay_out(s, NULL) : 0;
+}
+
+static bool window_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
+{
+    struct windows *m = memory;
+
+    (void)now_ns;
+    if (s->window_count == 0)
+        return false;
+    assert(m && (uintptr_t)m % 8 == 0);
+    m->count = s->window_count;
+    lay_out(s, m);
+    slot[MEMORY] = (int64_t)((uintptr_t)m - (uintptr_t)slot);
+    return true;
+}
+
+/* ---- asking ---- */
+
+bool fb_window_too_large(const int64_t *slot, int64_t cost)
+{
+    const struct windows *m = windows_of(slot);
+
+    for (int64_t i = 0; i < m->count; i++)
+        if (cost > m->window[i].effective)
+            return true;
+    return false;
+}
+
+static int64_t free_at(struct windows *m, const struct window *w, int64_t cost, int64_t now_ns)
+{
+    int64_t unit = w->units + cost - 1 - w->limit;
+
+    assert(w->limit >= 1 && w->limit <= w->effective);
+    /* More than the pace leaves, but not more than the window holds: into an empty one. */
+    unit = fb_min64(unit, w->units - 1);
+    if (unit < 0)
+        return now_ns;
+    assert(unit >= w->units - w->effective);
+    int64_t stamp_ns = ring_of(m, w)[unit / w->grain % w->stamps];
+    return fb_after(stamp_ns, w->length_ns + fb_min64(m->spread_ns, w->length_ns / 4));
+}
+
+static int64_t window_ready_at(const int64_t *slot, const struct ask *q)
+{
+    struct windows *m = windows_of(slot);
+    int64_t at_ns = q->now_ns;
+
+    assert(q->cost >= 1);
+    if (fb_window_too_large(slot, q->cost))
+        return FB_NEVER;
+    for (int64_t i = 0; i < m->count; i++)
+        at_ns = fb_max64(at_ns, free_at(m, &m->window[i], q->cost, q->now_ns));
+    return at_ns;
+}
+
+/* ---- taking ---- */
+
+static void stamp_each(struct windows *m, struct window *w, int64_t cost, uint64_t id,
+                       int64_t now_ns)
+{
+    int64_t *ring = ring_of(m, w);
+    uint16_t *ids = ids_of(m, w);
+
+    assert(cost >= 1 && cost <= w->stamps);
+    assert(w->known == 0 || ring[(w->units - 1) % w->stamps] <= now_ns);
+    for (int64_t i = 0; i < cost; i++) {
+        int64_t at = w->units % w->stamps;
+        if (w->known == w->stamps)
+            w->lost_ns = ring[at];
+        else
+            w->known++;
+        ring[at] = now_ns;
+        ids[at] = (uint16_t)id;
+        w->units++;
+    }
+    assert(w->known <= w->units);
+}
+
+static void stamp_grains(struct windows *m, struct window *w, int64_t cost, uint64_t id,
+                         int64_t now_ns)
+{
+    int64_t *ring = ring_of(m, w);
+    int64_t first = w->units / w->grain;
+    int64_t last = (w->units + cost - 1) / w->grain;
+
+    assert(last >= first && last - first < w->stamps);
+    if (last > first)
+        w->whole_id = id + 1;
+    else if (w->units % w->grain == 0)
+        w->whole_id = id;
+    for (int64_t i = first; i <= last; i++)
+        ring[i % w->stamps] = now_ns;
+    w->units += cost;
+}
+
+static void window_take(int64_t *slot, const struct ask *q)
+{
+    struct windows *m = windows_of(slot);
+
+    assert(window_ready_at(slot, q) <= q->now_ns);
+    for (int64_t i = 0; i < m->count; i++) {
+        struct window *w = &m->window[i];
+        if (w->grain == 1)
+            stamp_each(m, w, q->cost, q->id, q->now_ns);
+        else
+            stamp_grains(m, w, q->cost, q->id, q->now_ns);
+    }
+    m->newest_id = q->id;
+}
+
+/* ---- giving back ---- */
+
+/* Take `count` units out, the newest of which is `last`. What was behind them moves down. */
+static void cut(struct windows *m, struct window *w, int64_t last, int64_t count)
+{
+    int64_t *ring = ring_of(m, w);
+    uint16_t *ids = ids_of(m, w);
+
+    assert(count >= 1 && count <= w->known);
+    assert(last < w->units && last - count >= w->units - w->known - 1);
+    for (int64_t i = last + 1; i < w->units; i++) {
+        ring[(i - count) % w->stamps] = ring[i % w->stamps];
+        ids[(i - count) % w->stamps] = ids[i % w->stamps];
+    }
+    /*
+     * The places left over stand for units that were forgotten before. None of them is later
+     * than the latest forgotten; that one has expired, unless a true cost came as a surprise.
+     */
+    for (int64_t i = w->units - count; i < w->units; i++)
+        ring[i % w->stamps] = w->lost_ns;
+    w->units -= count;
+    w->known -= count;
+}
+
+/* Cut up to `most` units of the grant that lie together, the newest first. Returns how many. */
+static int64_t cut_newest(struct windows *m, struct window *w, uint16_t id, int64_t most)
+{
+    const uint16_t *ids = ids_of(m, w);
+    int64_t oldest = w->units - w->known;
+    int64_t last = w->units - 1;
+    int64_t count = 0;
+
+    assert(most >= 1 && oldest >= 0);
+    while (last >= oldest && ids[last % w->stamps] != id)
+        last--;
+    while (count < most && last - count >= oldest && ids[(last - count) % w->stamps] == id)
+        count++;
+    if (count > 0)
+        cut(m, w, last, count);
+    return count;
+}
+
+static void give_back_each(struct windows *m, struct window *w, uint64_t id, int64_t units)
+{
+    /* More than once where a true cost was settled upwards: the later charge lies apart. */
+    while (units > 0) {
+        int64_t found = cut_newest(m, w, (uint16_t)id, units);
+        if (found == 0)
+            return;
+        units -= found;
+    }
+}
+
+/*
+ * Units under a shared stamp can be told apart only while it is the newest and not full: those of
+ * other grants leave the window in their own time.
+ */
+static void give_back_grains(struct windows *m, struct window *w, uint64_t id, int64_t units)
+{
+    /* The caller may know the low bits of the id only: the latest grant that has them. */
+    uint64_t whole = m->newest_id - (uint16_t)(m->newest_id - id);
+
+    assert(units >= 0 && whole <= m->newest_id);
+    if (w->units % w->grain < units || whole < w->whole_id)
+        return;
+    w->units -= units;
+}
+
+/*
+ * A true cost above what was asked: the rest counts from now, over the limit if need be. More
+ * than a windowful says no more than a full window does.
+ */
+static void charge(struct windows *m, struct window *w, uint64_t id, int64_t units, int64_t now_ns)
+{
+    int64_t charged = fb_min64(units, w->effective);
+
+    assert(units >= 1);
+    if (w->grain == 1)
+        stamp_each(m, w, charged, id, now_ns);
+    else
+        stamp_grains(m, w, charged, m->newest_id + 1, now_ns);
+}
+
+static void window_refund(int64_t *slot, const struct ask *q)
+{
+    struct windows *m = windows_of(slot);
+
+    for (int64_t i = 0; i < m->count; i++) {
+        struct window *w = &m->window[i];
+        if (q->cost < 0)
+            charge(m, w, q->id, -q->cost, q->now_ns);
+        else if (w->grain == 1)
+            give_back_each(m, w, q->id, q->cost);
+        else
+            give_back_grains(m, w, q->id, q->cost);
+    }
+}
+
+/* ---- the guard ---- */
+
+/* Keep the largest few, largest first. */
+static void keep_largest(int64_t kept[EXTREMES], int64_t x)
+{
+    for (int i = 0; i < EXTREMES; i++) {
+        if (x > kept[i]) {
+            int64_t smaller = kept[i];
+            kept[i] = x;
+            x = smaller;
+        }
+    }
+}
+
+/* p99 - p1 of the latencies kept. At either end fewer than 1 % are left out, never more. */
+static int64_t spread(const struct windows *m)
+{
+    int64_t count = fb_min64(m->measured, LATENCIES);
+    int64_t largest[EXTREMES] = {0};
+    int64_t smallest[EXTREMES] = {-FB_TIME_MAX, -FB_TIME_MAX, -FB_TIME_MAX}; /* negated */
+
+    assert(count >= EXTREMES);
+    for (int64_t i = 0; i < count; i++) {
+        keep_largest(largest, m->latency_ns[i]);
+        keep_largest(smallest, -m->latency_ns[i]);
+    }
+    return largest[(count - 1) / 100] + smallest[(count - 1) / 100];
+}
+
+static void window_report(int64_t *slot, const struct answer *a, struct rng *rng)
+{
+    struct windows *m = windows_of(slot);
+    const struct fly_outcome *o = a->outcome;
+
+    (void)rng;
+    if (o->status == 0 || o->latency_ns < 0)
+        return;
+    m->latency_ns[m->measured % LATENCIES] = fb_min64(o->latency_ns, FB_TIME_MAX);
+    m->measured++;
+    if (m->measured % MEASURE_EVERY == 0)
+        m->spread_ns = spread(m);
+    assert(m->spread_ns >= 0);
+}
+
+/* ---- the pace ---- */
+
+static void window_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+    /* To the nearest, because 0.7 as a double is a little less than seven tenths. */
+    int64_t share_ppm = (int64_t)(p->limit_share * (double)FB_MILLION + 0.5);
+
+    (void)now_ns;
+    assert(share_ppm >= 0 && share_ppm <= FB_MILLION);
+    for (int64_t i = 0; i < m->count; i++) {
+        struct window *w = &m->window[i];
+        /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
+        w->limit = fb_max64(1, w->effective * share_ppm / FB_MILLION);
+    }
+}
+
+const struct constraint fb_constraint_window = {
+    .name = "window",
+    .never = "too-large",
+    .says = "a window is full",
+    .never_says = "it costs more than a window allows",
+    .init = window_init,
+    .ready_at = window_ready_at,
+    .take = window_take,
+    .refund = window_refund,
+    .report = window_report,
+    .repace = window_repace,
+};

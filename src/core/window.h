@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * window.h - at most N units in any interval of length W, for any number of windows at once.
+ *
+ * A window remembers when each of the last N units left. The next may leave once the unit N
+ * places before it is W old: one look into a ring, however large N is. Limits above
+ * FB_EXACT_MAX share one stamp among a grain of units, stamped with the last of them: the memory
+ * is bounded and the error is less than one grain, towards waiting.
+ *
+ * The guard: what is sent evenly does not arrive evenly. Windows are widened by the spread of the
+ * latencies seen (p99 - p1 of the last 256, at most a quarter of the window), so that the limit
+ * holds where it is enforced.
+ *
+ * Units that come back: in the exact form those of any grant that the ring still holds. Under a
+ * shared stamp only those of a grant under the newest one; others leave when their time is over.
+ */
+#ifndef FLYBALL_CORE_WINDOW_H
+#define FLYBALL_CORE_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spec;
+
+/*
+ * Bytes of zeroed memory, 8-aligned, that the windows of this spec need; 0 when it has none. The
+ * memory and the slots of the constraint may be mapped anywhere, at an unchanged distance.
+ */
+size_t fb_window_bytes(const struct spec *s);
+
+/* A cost above the effective limit of a window: it can never leave. */
+bool fb_window_too_large(const int64_t *slot, int64_t cost);
+
+#endif

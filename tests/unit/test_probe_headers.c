@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* What responses tell about the quota, by hand: followed, checked once, dropped, or a bound. */
+#include "test_probe_hand.h"
+
+#define DAY (86400 * S)
+
+/* The next answers tell this. */
+static void tell(struct hand *h, int64_t limit, int64_t remaining, int64_t reset_ns)
+{
+    h->o.limit = limit;
+    h->o.remaining = remaining;
+    h->o.reset_ns = reset_ns;
+}
+
+/* Settled at 10/s, in a window of 600 a minute that was told once and ends 60 s from now. */
+static struct hand told(void)
+{
+    struct hand h = settled(10.0f, 300.0f);
+
+    tell(&h, 600, 599, h.now_ns + 60 * S);
+    request(&h, 200);
+    return h;
+}
+
+/* The same at the beginning of its second window, when the check begins. */
+static struct hand checking(void)
+{
+    struct hand h = told();
+
+    h.now_ns = h.o.reset_ns - S;
+    tell(&h, 600, 9, h.o.reset_ns);
+    request(&h, 200);
+    h.now_ns = h.o.reset_ns;
+    tell(&h, 600, 599, h.o.reset_ns + 60 * S);
+    request(&h, 200);
+    assert_true(fb_probe_verifying(&h.c.probe));
+    return h;
+}
+
+/* The same, checked: a refusal came with nothing left. */
+static struct hand honest(void)
+{
+    struct hand h = checking();
+
+    h.now_ns = h.o.reset_ns - 5 * S;
+    tell(&h, 600, 0, h.o.reset_ns);
+    refuse(&h);
+    assert_false(fb_probe_verifying(&h.c.probe));
+    h.now_ns = h.o.reset_ns;
+    tell(&h, 600, 599, h.o.reset_ns + 60 * S);
+    request(&h, 200);
+    return h;
+}
+
+/* ---- the pace ---- */
+
+static void what_is_left_evenly_spent_is_the_pace(void **state)
+{
+    static const struct {
+        int64_t remaining, in_flight;
+        double left_s;
+    } rows[] = {{599, 0, 59.9}, {500, 0, 50.0}, {400, 0, 50.0}, {30, 5, 12.0},
+                {3, 1, 10.0},   {590, 0, 40.0}, {2, 0, 1.0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = told();
+        h.now_ns = h.o.reset_ns - (int64_t)(rows[i].left_s * 1e9) - 10 * MS;
+        h.in_flight = rows[i].in_flight;
+        tell(&h, 600, rows[i].remaining, h.o.reset_ns);
+        request(&h, 200);
+        double left = (double)(rows[i].remaining - rows[i].in_flight);
+        assert_close(h.pace.rate, left / rows[i].left_s, 1e-3 * h.pace.rate);
+        assert_says(&h, "what the server says is left, spent evenly until its reset");
+        assert_says(&h, "(window of 1 min)");
+    }
+}
+
+/* Much left is no reason to race: three times the limit at most. */
+static void what_is_left_late_is_not_spent_at_once(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.now_ns = h.o.reset_ns - 5 * S - 10 * MS;
+    tell(&h, 600, 400, h.o.reset_ns);
+    request(&h, 200);
+    assert_close(h.pace.rate, 30.0, 0.01);
+    assert_says(&h, "under the limit of 10");
+}
+
+/* More in flight than is left: one more until the reset, not none, and not in an hour. */
+static void nothing_left_is_one_until_the_reset(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.now_ns += 10 * S;
+    h.in_flight = 40;
+    tell(&h, 600, 20, h.o.reset_ns);
+    request(&h, 200);
+    assert_close(h.pace.rate, 1.0 / 49.98, 1e-3);
+}
+
+/* The climb goes on below what is told, which bounds it. */
+static void a_climb_ends_at_what_is_told(void **state)
+{
+    struct hand h = hand_of("");
+    int64_t left = 600;
+
+    (void)state;
+    while (h.now_ns < 59 * S) {
+        tell(&h, 600, --left, 60 * S);
+        h.now_ns += (int64_t)(1e9 / h.pace.rate) - 10 * MS;
+        request(&h, 200);
+        double evenly = (double)left / ((double)(60 * S - h.now_ns) / 1e9);
+        assert_true(h.pace.rate <= 1.0001 * evenly);
+    }
+    assert_at_most(left, 40); /* all of it was used */
+    assert_says(&h, "what the server says is left");
+}
+
+static void a_window_that_is_over_binds_no_more(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.now_ns += 50 * S;
+    tell(&h, 600, 2, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(h.pace.rate < 0.3);
+    tell(&h, FLY_ABSENT, FLY_ABSENT, FLY_ABSENT);
+    h.now_ns += 20 * S;
+    request(&h, 200);
+    assert_true(h.c.probe.told_until_ns == LONG_AGO);
+    h.c.probe.look_ns = h.now_ns;
+    h.c.probe.late = 0.0f;
+    request(&h, 200);
+    assert_true(h.pace.rate > 9.0);
+}
+
+static void what_is_not_told_in_full_says_nothing(void **state)
+{
+    static const struct {
+        int64_t limit, remaining, reset_ns;
+    } rows[] = {
+        {FLY_ABSENT, 3, 10060 * S},
+        {600, FLY_ABSENT, 10060 * S},
+        {600, 3, FLY_ABSENT},
+        {600, 3, 9999 * S},             /* in the past */
+        {600, 3, 10000 * S + 33 * DAY}, /* in more than a month */
+        {FLY_ABSENT, FLY_ABSENT, FLY_ABSENT},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = settled(10.0f, 300.0f);
+        tell(&h, rows[i].limit, rows[i].remaining, rows[i].reset_ns);
+        request(&h, 200);
+        assert_close(h.pace.rate, 9.85, 1e-4);
+        assert_true(h.c.probe.told_until_ns == LONG_AGO && h.c.probe.window_s == 0.0f);
+    }
+}
+
+/* What is told with an answer that is neither is noted, and paces nothing. */
+static void an_error_with_headers_paces_nothing(void **state)
+{
+    struct hand h = told();
+    double rate = h.pace.rate;
+
+    (void)state;
+    tell(&h, 600, 300, h.o.reset_ns);
+    request(&h, 500);
+    assert_true(h.pace.rate == rate);
+    assert_true(h.c.probe.told_left == 300.0f);
+}
+
+/* An answer of the window before, that came late. */
+static void an_old_window_is_not_listened_to(void **state)
+{
+    struct hand h = told();
+    double rate = h.pace.rate;
+
+    (void)state;
+    tell(&h, 600, 10, h.o.reset_ns - 10 * S);
+    request(&h, 200);
+    assert_true(h.pace.rate == rate);
+    assert_true(h.c.probe.told_left == 599.0f);
+    request(&h, 429); /* but a refusal is */
+    assert_true(h.c.probe.told_left == 10.0f);
+}
+
+/* ---- checked once ---- */
+
+static void the_second_window_checks_the_headers(void **state)
+{
+    struct hand h = checking();
+
+    (void)state;
+    assert_close(h.pace.rate, 10.6, 0.01); /* a little faster than they allow */
+    assert_int_equal(h.pace.in_flight_max, FB_NO_CAP);
+    h.now_ns += 55 * S;
+    tell(&h, 600, 20, h.o.reset_ns);
+    request(&h, 200);
+    assert_close(h.pace.rate, 10.6, 0.01);
+    assert_int_equal(h.pace.in_flight_max, 1); /* one refusal is enough to see that 0 means 0 */
+}
+
+static void a_refusal_with_nothing_left_proves_them(void **state)
+{
+    struct hand h = honest();
+
+    (void)state;
+    assert_close(h.pace.rate, 10.0, 0.05); /* evenly again, and no faster */
+    assert_int_equal(h.pace.in_flight_max, FB_NO_CAP);
+    for (int window = 0; window < 3; window++) { /* checked once */
+        h.c.probe.told_left = 9.0f;
+        h.now_ns = h.o.reset_ns;
+        tell(&h, 600, 599, h.o.reset_ns + 60 * S);
+        request(&h, 200);
+        assert_false(fb_probe_verifying(&h.c.probe));
+        assert_close(h.pace.rate, 10.0, 0.05);
+    }
+}
+
+static void with_nothing_left_it_waits_for_the_reset(void **state)
+{
+    struct hand h = honest();
+
+    (void)state;
+    h.now_ns += 40 * S;
+    tell(&h, 600, 0, h.o.reset_ns);
+    request(&h, 200);
+    assert_close((double)(h.pace.not_before_ns - h.o.reset_ns) / 1e6, 5.0, 0.2);
+    struct hand unproven = told(); /* what is not proven is not waited for */
+    unproven.now_ns += 40 * S;
+    tell(&unproven, 600, 0, unproven.o.reset_ns);
+    request(&unproven, 200);
+    assert_true(unproven.pace.not_before_ns <= unproven.now_ns);
+}
+
+static void accepted_with_nothing_left_twice_they_are_dropped(void **state)
+{
+    struct hand h = checking();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.now_ns += 50 * S;
+    tell(&h, 600, 0, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(fb_probe_verifying(p));
+    request(&h, 200);
+    assert_false(fb_probe_verifying(p));
+    assert_int_equal(p->phase, PROBE_TRIAL);
+    assert_true(p->told_until_ns == LONG_AGO);
+    assert_close(h.pace.rate, 9.85, 0.01);
+
+    /* For a day nothing that is told counts. */
+    tell(&h, 600, 1, h.now_ns + 60 * S);
+    request(&h, 200);
+    assert_close(h.pace.rate, 9.85, 0.01);
+    h.now_ns = p->distrusted_ns;
+    assert_close((double)h.now_ns / 1e9, 10110.0 + 86400.0, 1.0);
+    tell(&h, 600, 1, h.now_ns + 60 * S);
+    h.o.sent_ns = h.now_ns;
+    reply(&h, 200);
+    assert_true(p->told_until_ns != LONG_AGO);
+}
+
+/* Refused with room left: there is another limit, or they lie. A bound is all they are. */
+static void refused_with_room_left_they_are_a_bound_only(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    tell(&h, 600, 200, h.o.reset_ns);
+    refuse(&h);
+    recover(&h, READ_WINDOW);
+    float limit = p->limit;
+    assert_true(limit < 9.0f);
+    tell(&h, 600, 550, h.now_ns + 60 * S);
+    request(&h, 200);
+    assert_true(p->limit == limit); /* not what is told */
+    double rate = h.pace.rate;
+    assert_close(rate, 0.985 * (double)limit, 0.01);
+    tell(&h, 600, 10, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(h.pace.rate < 0.2 && rate > 1.0); /* but no faster than that */
+    assert_false(fb_probe_verifying(p));
+}
+
+/* A refusal with next to nothing left, before the check: it proves nothing. */
+static void a_refusal_before_the_check_proves_nothing(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    tell(&h, 600, 12, h.o.reset_ns);
+    refuse(&h);
+    assert_false(fb_probe_verifying(&h.c.probe));
+    h.now_ns = h.o.reset_ns;
+    tell(&h, 600, 599, h.o.reset_ns + 60 * S);
+    request(&h, 200);
+    assert_true(fb_probe_verifying(&h.c.probe)); /* the check comes as it should */
+}
+
+/* ---- their clock ---- */
+
+static void the_length_of_the_window_is_learned(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    assert_true(p->window_s == 60.0f);
+    p->told_left = 100.0f;
+    h.now_ns = h.o.reset_ns; /* two windows of 45 s, which nobody would guess */
+    tell(&h, 600, 599, h.o.reset_ns + 45 * S);
+    request(&h, 200);
+    assert_true(p->window_s == 45.0f);
+    assert_true(p->opened_ns == h.now_ns && p->spent == 1.0f);
+}
+
+/* Once they are checked a window of an odd length is a step of their clock. */
+static void a_step_of_their_clock_is_no_window(void **state)
+{
+    static const struct {
+        int64_t to_reset_ms;
+        float window_s;
+    } rows[] = {{60000, 60.0f}, {61000, 61.0f},   {61212, 60.0f}, {58700, 60.0f},
+                {90000, 60.0f}, {120000, 120.0f}, {40000, 60.0f}, {3660000, 3660.0f}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = checking();
+        int64_t reset_ns = h.o.reset_ns;
+        h.now_ns = reset_ns;
+        tell(&h, 600, 599, reset_ns + rows[i].to_reset_ms * MS);
+        h.c.probe.told_left = 100.0f;
+        request(&h, 200);
+        assert_close((double)h.c.probe.window_s, (double)rows[i].window_s, 0.01);
+    }
+}
+
+/* Where the reset told and the opening seen disagree, the opening counts. */
+static void the_opening_that_was_seen_counts(void **state)
+{
+    static const int64_t steps[] = {1800 * S, 30 * S, -20 * S};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        struct hand h = checking();
+        h.now_ns = h.o.reset_ns; /* it opens, and their clock has stepped */
+        tell(&h, 600, 599, h.o.reset_ns + 60 * S + steps[i]);
+        h.c.probe.told_left = 100.0f;
+        request(&h, 200);
+        h.now_ns += 20 * S;
+        tell(&h, 600, 300, h.o.reset_ns);
+        request(&h, 200);
+        assert_close((double)(h.c.probe.told_until_ns - h.now_ns) / 1e9, 40.0, 0.1);
+        assert_true(h.pace.rate >= 7.0 && h.pace.rate <= 11.0);
+    }
+}
+
+/* Far beyond the end that was seen, something still leaves. */
+static void a_window_that_does_not_end(void **state)
+{
+    struct hand h = checking();
+
+    (void)state;
+    h.now_ns += 59 * S;
+    tell(&h, 600, 300, h.o.reset_ns + 500 * MS);
+    h.c.probe.opened_ns = h.now_ns - 300 * S;
+    request(&h, 200);
+    assert_true(isfinite(h.pace.rate) && h.pace.rate > 0.0 && h.pace.rate <= 30.0);
+}
+
+/* The reset moves on though nothing rose: the same window, and no opening. */
+static void a_reset_that_moves_is_no_opening(void **state)
+{
+    struct hand h = told();
+    int64_t opened_ns = h.c.probe.opened_ns;
+
+    (void)state;
+    h.now_ns += 20 * S;
+    tell(&h, 600, 400, h.o.reset_ns + 5 * S);
+    request(&h, 200);
+    assert_int_equal(h.c.probe.opened_ns, opened_ns);
+    assert_false(fb_probe_verifying(&h.c.probe));
+    assert_close((double)(h.c.probe.told_until_ns - h.now_ns) / 1e9, 45.0, 0.1);
+}
+
+/* A lagging count may rise without an opening. */
+static void a_count_that_rises_alone_is_no_window(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.now_ns += 20 * S;
+    tell(&h, 600, 300, h.o.reset_ns);
+    request(&h, 200);
+    tell(&h, 600, 400, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(h.c.probe.window_s == 60.0f);
+    assert_true(h.pace.rate <= 400.0 / 40.0 + 0.7);
+}
+
+/* Refused right after each opening it is no window; what is told makes it one again. */
+static void a_window_that_was_given_up_is_told_again(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->echoes = 3;
+    p->opening_seen = true;
+    tell(&h, FLY_ABSENT, FLY_ABSENT, h.o.reset_ns);
+    for (int i = 0; i < 2; i++) {
+        p->accepted = 4.0f;
+        p->empty_ns = h.now_ns - 2 * S;
+        refuse(&h);
+        recover_at(&h, h.now_ns + 2 * S, NULL);
+    }
+    assert_true(p->window_s == 0.0f);
+    tell(&h, 600, 300, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(p->window_s > 0.0f && isfinite(p->limit));
+    assert_true(h.pace.rate > 0.0 && h.pace.rate <= 300.0 / 50.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_evenly_spent_is_the_pace),
+        cmocka_unit_test(what_is_left_late_is_not_spent_at_once),
+        cmocka_unit_test(nothing_left_is_one_until_the_reset),
+        cmocka_unit_test(a_climb_ends_at_what_is_told),
+        cmocka_unit_test(a_window_that_is_over_binds_no_more),
+        cmocka_unit_test(what_is_not_told_in_full_says_nothing),
+        cmocka_unit_test(an_error_with_headers_paces_nothing),
+        cmocka_unit_test(an_old_window_is_not_listened_to),
+        cmocka_unit_test(the_second_window_checks_the_headers),
+        cmocka_unit_test(a_refusal_with_nothing_left_proves_them),
+        cmocka_unit_test(with_nothing_left_it_waits_for_the_reset),
+        cmocka_unit_test(accepted_with_nothing_left_twice_they_are_dropped),
+        cmocka_unit_test(refused_with_room_left_they_are_a_bound_only),
+        cmocka_unit_test(a_refusal_before_the_check_proves_nothing),
+        cmocka_unit_test(the_length_of_the_window_is_learned),
+        cmocka_unit_test(a_step_of_their_clock_is_no_window),
+        cmocka_unit_test(the_opening_that_was_seen_counts),
+        cmocka_unit_test(a_window_that_does_not_end),
+        cmocka_unit_test(a_reset_that_moves_is_no_opening),
+        cmocka_unit_test(a_count_that_rises_alone_is_no_window),
+        cmocka_unit_test(a_window_that_was_given_up_is_told_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

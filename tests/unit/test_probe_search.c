@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* The search between episodes by hand: looks upward, demand that is the limit, costs, bounds. */
+#include "test_probe_hand.h"
+
+/* ---- looking upward ---- */
+
+static void a_look_begins_small_and_doubles(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+    double lean = 0.02;
+
+    (void)state;
+    h.now_ns = p->look_ns - S;
+    request(&h, 200);
+    assert_true(p->lean == -MARGIN);
+    p->late = 0.0f; /* that was a gap in the test, not in the demand */
+    h.now_ns = p->look_ns;
+    p->next_ns = h.now_ns;
+    request(&h, 200);
+    for (int i = 0; i < 5; i++) {
+        assert_close((double)p->lean, lean, 1e-6);
+        assert_close(h.pace.rate, 10.0 * (1.0 + lean), 1e-4);
+        serve(&h, STEP - 1);
+        assert_close((double)p->lean, lean, 1e-6);
+        serve(&h, 1);
+        lean *= 2.0;
+    }
+}
+
+/* With many in flight each step is a small one: what is on its way is not answered yet. */
+static void steps_are_small_while_much_is_in_flight(void **state)
+{
+    struct hand h = looking(10.0f, 0.1f, 300.0f);
+
+    (void)state;
+    h.in_flight = 3;
+    serve(&h, STEP);
+    assert_close((double)h.c.probe.lean, 0.11, 1e-6);
+}
+
+/* Twice the limit may come from what is stored: no higher before that is used up. */
+static void in_the_shadow_of_the_burst_it_waits(void **state)
+{
+    struct hand h = looking(10.0f, 1.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->burst = 200.0f;
+    serve(&h, STEP);
+    assert_true(p->lean == 1.0f);
+    p->ahead = 300.0f;
+    serve(&h, STEP);
+    assert_true(p->lean >= 2.0f);
+}
+
+static void a_climb_ends_at_a_billion(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        h.now_ns += S;
+        h.c.probe.next_ns = h.now_ns;
+        request(&h, 200);
+    }
+    assert_true(h.pace.rate <= 1e9 && h.pace.rate > 9e8);
+    assert_true(isfinite(h.c.probe.lean));
+}
+
+/* The raise on trial was not refuted: go on in larger steps. */
+static void a_trial_that_lasts_is_won(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->phase = PROBE_TRIAL;
+    p->burst = 40.0f;
+    p->surprises = 2;
+    p->margin = 4.0f * MARGIN;
+    p->since_refusal = 5 * FAR + 1;
+    p->look_ns = h.now_ns;
+    request(&h, 200);
+    assert_true(p->lean == 0.25f && p->burst == 20.0f);
+    assert_true(p->margin == 2.0f * MARGIN);
+    assert_int_equal(p->surprises, 0); /* noise that was not seen for so long is over */
+    assert_int_equal(p->since_refusal, 0);
+}
+
+/* While it climbs, a refusal before a step that went well was chance. */
+static void a_step_of_a_climb_clears_a_surprise(void **state)
+{
+    struct hand h = hand_of("");
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->surprises = 1;
+    serve(&h, NEAR - 1);
+    assert_true(p->lean == 1.0f && p->surprises == 1);
+    serve(&h, 1);
+    assert_true(p->lean == 2.0f && p->surprises == 0);
+}
+
+/* In a window a step lasts for a whole one, and what lasted is remembered. */
+static void in_a_window_steps_are_windows(void **state)
+{
+    struct hand h = looking(10.0f, 0.02f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->window_s = 60.0f;
+    serve(&h, 600);
+    assert_true(p->lean == 0.02f);
+    serve(&h, 60);
+    assert_close((double)p->held, 10.2, 1e-3);
+    assert_true(p->lean == 0.04f);
+    assert_true(h.pace.burst == 1.0); /* nothing is saved up in a window */
+}
+
+/* Noise does not put off a look that is planned; anything else does. */
+static void when_the_next_look_is(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->surprises = 1;
+    p->look_ns = h.now_ns + 10 * S;
+    refuse(&h);
+    recover(&h, READ_SURPRISE); /* the second: noise */
+    assert_at_most(p->look_ns, 10010 * S);
+    refuse(&h);
+    ping(&h, 429);
+    recover(&h, READ_NOISE); /* more than noise */
+    assert_at_least(p->look_ns, h.now_ns + 5 * S);
+}
+
+/* ---- demand ---- */
+
+/* Grants that come late because nobody asked earlier. */
+static void late(struct hand *h, int times, double factor)
+{
+    for (int i = 0; i < times; i++) {
+        h->now_ns = h->c.probe.next_ns + (int64_t)(factor * 1e9 / (double)h->c.probe.rate);
+        request(h, 200);
+    }
+}
+
+static void an_application_that_is_the_limit_is_not_looked_beyond(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->crowd = CROWD_PROOF;
+    p->crowd_min = 9;
+    late(&h, 40, 0.5);
+    assert_true(p->late > 0.5f);
+    p->look_ns = h.now_ns;
+    late(&h, 1, 0.5);
+    assert_true(p->lean < 0.0f && p->look_ns > h.now_ns);
+    assert_int_equal(p->crowd_min, 10); /* one more in flight is tried instead */
+    p->crowd_min = NO_CROWD - 1;        /* but a bound never grows into none */
+    p->look_ns = h.now_ns;
+    late(&h, 1, 0.5);
+    assert_int_equal(p->crowd_min, NO_CROWD - 1);
+    p->crowd_min = 10;
+    p->crowd = 0.0f;
+    p->look_ns = h.now_ns;
+    late(&h, 1, 0.5);
+    assert_int_equal(p->crowd_min, 10);
+}
+
+static void a_look_that_is_not_used_ends_at_what_is_used(void **state)
+{
+    struct hand h = looking(10.0f, 0.5f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->late = 1.0f;
+    p->ahead = 0.0f;
+    late(&h, STEP, 0.3); /* 15/s allowed, 11.5 used: not proven to be beyond the burst yet */
+    assert_true(p->lean == 0.5f);
+    p->ahead = 100.0f;
+    p->ahead_ns = h.now_ns;
+    for (int i = 0; i < STEP && p->lean > 0.0f; i++)
+        late(&h, 1, 0.3);
+    assert_true(p->lean == -MARGIN);
+    assert_close((double)p->limit, 1.1 * 15.0 / 1.3, 0.5);
+    assert_true(p->accepted == 0.0f);
+    assert_int_equal(p->empty_ns, h.now_ns);
+}
+
+static void a_climb_that_is_not_used_waits(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    h.c.probe.late = 1.0f;
+    h.c.probe.ahead = 1000.0f;
+    late(&h, 50, 0.5);
+    assert_true(h.c.probe.lean == 1.0f && h.pace.rate == 1.0);
+    assert_int_equal(h.c.probe.phase, PROBE_FIRST);
+}
+
+/* After a gap the provider has filled up, and what was counted is void. */
+static void a_gap_ends_the_count(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->burst = 50.0f;
+    h.now_ns += 500 * MS; /* a short one does not */
+    grant(&h);
+    assert_true(p->accepted == 300.0f);
+    h.now_ns = p->next_ns + 100 * S;
+    p->total = 77.0f;
+    p->looked = true;
+    grant(&h);
+    assert_true(p->accepted == 0.0f && p->total == 0.0f && !p->looked);
+    assert_int_equal(p->total_ns, h.now_ns);
+    assert_close((double)(h.now_ns - p->empty_ns) / 1e9, 5.0, 1e-3); /* full by then */
+
+    h.now_ns = p->next_ns + 100 * S; /* a window is counted from its opening */
+    p->opening_seen = true;
+    p->total = 77.0f;
+    grant(&h);
+    assert_true(p->total == 77.0f);
+}
+
+/* It has filled up: a look would see its store. One that is planned for later stays. */
+static void a_gap_puts_off_a_look(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.now_ns = p->next_ns + 100 * S;
+    p->look_ns = h.now_ns;
+    request(&h, 200);
+    assert_true(p->lean < 0.0f);
+    assert_at_least(p->look_ns, h.now_ns + 55 * S); /* 600 requests */
+    int64_t look_ns = p->look_ns + 1000 * S;
+    p->look_ns = look_ns;
+    h.now_ns = p->next_ns + 100 * S;
+    request(&h, 200);
+    assert_int_equal(p->look_ns, look_ns);
+}
+
+/* All that was saved up was accepted: there may be more. */
+static void a_burst_that_was_accepted_is_tried_larger(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->burst = 50.0f;
+    p->ahead = 45.0f;
+    p->since_refusal = 60;
+    h.now_ns = p->next_ns + 100 * S;
+    assert_true(grant(&h));
+    assert_close((double)p->burst, 62.5, 1e-3);
+    assert_close(h.pace.burst, 50.0, 1e-3);
+
+    p->since_refusal = 20; /* refused in between */
+    p->ahead = 60.0f;
+    h.now_ns = p->next_ns + 100 * S;
+    grant(&h);
+    assert_close((double)p->burst, 62.5, 1e-3);
+
+    p->burst = 0.0f; /* nothing known to grow from */
+    p->since_refusal = 20;
+    h.now_ns = p->next_ns + 100 * S;
+    grant(&h);
+    assert_true(p->burst == 0.0f && h.pace.burst == 1.0);
+}
+
+static void a_gap_ends_a_look(void **state)
+{
+    struct hand h = looking(10.0f, 0.16f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.now_ns = p->next_ns + 100 * S;
+    grant(&h);
+    assert_true(p->lean == -p->margin && p->limit == 10.0f);
+    assert_true(p->look_ns > h.now_ns);
+
+    h = hand_of(""); /* but not the first climb */
+    h.now_ns = 100 * S;
+    grant(&h);
+    assert_true(p->lean == 1.0f && p->phase == PROBE_FIRST);
+}
+
+static void a_gap_ends_a_climb_out_of_doubt(void **state)
+{
+    struct hand h = looking(5.0f, 1.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->phase = PROBE_DOUBT;
+    p->doubts = 1;
+    h.now_ns = p->next_ns + 100 * S;
+    grant(&h);
+    assert_true(p->limit == 10.0f && p->lean == -p->margin);
+    assert_int_equal(p->phase, PROBE_DOUBT);
+
+    h = looking(5.0f, 1.0f, 300.0f);
+    p->phase = PROBE_DOUBT;
+    p->doubts = DOUBTS_MAX;
+    h.now_ns = p->next_ns + 100 * S;
+    grant(&h);
+    assert_int_equal(p->phase, PROBE_SETTLED);
+}
+
+/* ---- costs ---- */
+
+static void a_cost_that_comes_later_delays_what_is_next(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    grant(&h);
+    int64_t next_ns = p->next_ns;
+    struct answer a = {.outcome = &h.o,
+                       .now_ns = h.now_ns,
+                       .cost = 21,
+                       .granted = 1,
+                       .in_flight_then = 1,
+                       .accepted = true};
+    fb_controller_probe.on_outcome(&h.c, &h.pace, &a);
+    assert_close((double)(p->next_ns - next_ns) / 1e9, 20.0 / 9.85, 0.01);
+    assert_true(p->accepted == 321.0f);
+    assert_close((double)p->unit, 1.4, 1e-4);
+}
+
+/* One request a second to begin with, whatever it costs; and the climb goes on from there. */
+static void the_first_cost_sets_the_scale(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    h.cost = 30;
+    request(&h, 200);
+    assert_true(h.c.probe.limit == 15.0f && h.c.probe.unit == 30.0f && h.pace.rate == 30.0);
+    serve(&h, STEP_FIRST);
+    assert_true(h.pace.rate == 45.0);
+}
+
+/* ---- bounds and words ---- */
+
+static void bounds_of_the_spec(void **state)
+{
+    struct hand h = hand_of("adapt=probe rate=8/s floor=4/s ceiling=16/s");
+
+    (void)state;
+    assert_true(h.pace.rate == 8.0);
+    for (int i = 0; i < 100; i++) {
+        serve(&h, 1);
+        assert_true(h.pace.rate >= 4.0 && h.pace.rate <= 16.0);
+    }
+    assert_true(h.pace.rate == 16.0);
+    for (int i = 0; i < 50; i++) {
+        ping(&h, i % 2 ? 200 : 429);
+        assert_true(h.pace.rate >= 4.0 && h.pace.rate <= 16.0);
+    }
+    assert_int_equal(fb_controller_probe.default_hold(&h.c), 0);
+    assert_string_equal(fb_controller_probe.name, "probe");
+}
+
+static void a_climb_in_a_window_says_so(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    h.c.probe.window_s = 60.0f;
+    assert_says(&h, "1.00/s: no limit met yet, climbing.");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_begins_small_and_doubles),
+        cmocka_unit_test(steps_are_small_while_much_is_in_flight),
+        cmocka_unit_test(in_the_shadow_of_the_burst_it_waits),
+        cmocka_unit_test(a_climb_ends_at_a_billion),
+        cmocka_unit_test(a_trial_that_lasts_is_won),
+        cmocka_unit_test(a_step_of_a_climb_clears_a_surprise),
+        cmocka_unit_test(in_a_window_steps_are_windows),
+        cmocka_unit_test(when_the_next_look_is),
+        cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
+        cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),
+        cmocka_unit_test(a_climb_that_is_not_used_waits),
+        cmocka_unit_test(a_gap_ends_the_count),
+        cmocka_unit_test(a_gap_puts_off_a_look),
+        cmocka_unit_test(a_burst_that_was_accepted_is_tried_larger),
+        cmocka_unit_test(a_gap_ends_a_look),
+        cmocka_unit_test(a_gap_ends_a_climb_out_of_doubt),
+        cmocka_unit_test(a_cost_that_comes_later_delays_what_is_next),
+        cmocka_unit_test(the_first_cost_sets_the_scale),
+        cmocka_unit_test(bounds_of_the_spec),
+        cmocka_unit_test(a_climb_in_a_window_says_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
