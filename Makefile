@@ -18,7 +18,7 @@ CC      := gcc
 endif
 CLANG   ?= clang
 PYTHON  ?= /usr/bin/python3
-CFLAGS  ?= -O2
+CFLAGS  ?= -O3
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 WERROR  ?=# the tests set it to -Werror; a user's build never stops at a warning
 

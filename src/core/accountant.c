@@ -34,12 +34,17 @@ static bool in_force(const struct accountant *a, int row)
     return a->in_force >> row & 1;
 }
 
+/* Every row in force, by its lowest bit: `i` is its number. */
+#define FOR_EACH_IN_FORCE(a, i)                                                            \
+    for (unsigned left = (a)->in_force, i; left && (i = (unsigned)__builtin_ctz(left), 1); \
+         left &= left - 1)
+
 static void repace(struct accountant *a, int64_t now_ns)
 {
     assert(a->controller != NULL);
 
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && rows[i].ops->repace)
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->repace)
             rows[i].ops->repace(&a->slot[rows[i].first], &a->pace, now_ns);
 }
 
@@ -114,9 +119,7 @@ struct verdict fb_accountant_ask(const struct accountant *a, int64_t cost, int64
     struct ask q = ask_of(a, cost, fb_max64(now_ns, a->now_ns));
 
     assert(cost >= 1);
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++) {
-        if (!in_force(a, i))
-            continue;
+    FOR_EACH_IN_FORCE (a, i) {
         int64_t at_ns = rows[i].ops->ready_at(&a->slot[rows[i].first], &q);
         /* A clock that lags behind the books is told what they would say at their own time. */
         if (at_ns > q.now_ns && at_ns > v.at_ns)
@@ -131,8 +134,8 @@ uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
     struct ask q = ask_of(a, cost, a->now_ns);
 
     q.id = fb_tickets_add(&a->tickets, 1);
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && rows[i].ops->take)
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->take)
             rows[i].ops->take(&a->slot[rows[i].first], &q);
     a->in_flight++;
     a->units_out += cost;
@@ -162,8 +165,8 @@ static void refund(struct accountant *a, struct ticket t, int64_t units)
     struct ask q = ask_of(a, units, a->now_ns);
 
     q.id = t.id;
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && rows[i].ops->refund)
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->refund)
             rows[i].ops->refund(&a->slot[rows[i].first], &q);
 }
 
@@ -240,7 +243,7 @@ static struct answer answer_of(const struct accountant *a, const struct fly_outc
         .in_flight = a->in_flight,
         .units_out = a->units_out,
         .in_flight_then = t.in_flight,
-        .default_hold_ns = default_hold(a),
+        .default_hold_ns = throttled ? default_hold(a) : 0,
         .throttled = throttled,
         .accepted = !throttled && o->status >= 200 && o->status < 400,
     };
@@ -255,8 +258,8 @@ void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int
         return;
 
     struct answer answer = answer_of(a, o, t);
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && rows[i].ops->report)
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->report)
             rows[i].ops->report(&a->slot[rows[i].first], &answer, &a->rng);
     if (a->controller && a->controller->on_outcome(&a->learned, &a->pace, &answer))
         repace(a, a->now_ns);

@@ -83,7 +83,7 @@ static void leave(struct fly_limiter *l)
 {
     const int64_t *bucket = fb_accountant_bucket(&l->books);
 
-    if (bucket[FB_BUCKET_LEVEL] < FB_BUCKET_SMALL &&
+    if (l->books.plain && bucket[FB_BUCKET_LEVEL] < FB_BUCKET_SMALL &&
         fb_accountant_is_plain(&l->books, l->books.now_ns)) {
         int64_t id = (uint16_t)l->books.tickets.newest;
         int64_t word = bucket[FB_BUCKET_LEVEL] << ID_BITS | id;
