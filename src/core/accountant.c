@@ -24,15 +24,7 @@ static const struct {
 } rows[] = {FB_CONSTRAINTS(X)};
 #undef X
 
-#define NOTHING_BEFORE (-FB_TIME_MAX)
-#define REFUSAL_HOLD   (60 * FB_NS_PER_S) /* where a refusal tells no time and nothing learns */
-
-static bool in_force(const struct accountant *a, int row)
-{
-    assert(row >= 0 && row < FB_CONSTRAINT_COUNT);
-
-    return a->in_force >> row & 1;
-}
+#define REFUSAL_HOLD (60 * FB_NS_PER_S) /* where a refusal tells no time and nothing learns */
 
 /* Every row in force, by its lowest bit: `i` is its number. */
 #define FOR_EACH_IN_FORCE(a, i)                                                            \
@@ -51,10 +43,10 @@ static void repace(struct accountant *a, int64_t now_ns)
 /* Besides the bucket there are only constraints that can be idle. */
 static bool can_be_plain(const struct accountant *a)
 {
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && i != FB_CONSTRAINT_bucket && !rows[i].ops->idle)
+    FOR_EACH_IN_FORCE (a, i)
+        if (i != FB_CONSTRAINT_bucket && !rows[i].ops->idle)
             return false;
-    return a->controller == NULL && in_force(a, FB_CONSTRAINT_bucket);
+    return a->controller == NULL && (a->in_force >> FB_CONSTRAINT_bucket & 1);
 }
 
 /* How many grants may well be out at once. */
@@ -91,7 +83,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
     if (a->controller) {
         a->pace = (struct pace){
             .burst = 1.0,
-            .not_before_ns = NOTHING_BEFORE,
+            .not_before_ns = FB_LONG_AGO,
             .in_flight_max = FB_NO_CAP,
             .limit_share = 1.0,
         };
@@ -281,9 +273,8 @@ bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)
 {
     if (!a->plain)
         return false;
-    for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
-        if (in_force(a, i) && rows[i].ops->idle &&
-            !rows[i].ops->idle(&a->slot[rows[i].first], now_ns))
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->idle && !rows[i].ops->idle(&a->slot[rows[i].first], now_ns))
             return false;
     return true;
 }

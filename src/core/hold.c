@@ -24,10 +24,6 @@ enum {
     RAMP        /* in flight allowed after a hold; 0: no ramp */
 };
 
-#define NONE      (-FB_TIME_MAX)
-#define DAY_NS    (INT64_C(86400) * FB_NS_PER_S)
-#define WAIT_MAX  (7 * DAY_NS)  /* more is no wait but a mistake */
-#define RESET_MAX (32 * DAY_NS) /* a monthly quota is real */
 #define RAMP_DONE 40
 
 static bool hold_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
@@ -35,8 +31,8 @@ static bool hold_init(int64_t *slot, const struct spec *s, void *memory, int64_t
     (void)s;
     (void)memory;
     (void)now_ns;
-    slot[UNTIL] = NONE;
-    slot[PACE_UNTIL] = NONE;
+    slot[UNTIL] = FB_LONG_AGO;
+    slot[PACE_UNTIL] = FB_LONG_AGO;
     slot[RAMP] = 0;
     return true;
 }
@@ -58,14 +54,14 @@ static int64_t hold_ready_at(const int64_t *slot, const struct ask *q)
 static int64_t told_ns(const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
-    int64_t wait_ns = fb_clamp64(o->retry_after_ns, 0, WAIT_MAX);
+    int64_t wait_ns = fb_clamp64(o->retry_after_ns, 0, FB_WAIT_MAX);
 
     /* What is used up comes back at the reset; only "some is left" contradicts that. */
     if (a->throttled && o->remaining <= 0) {
         int64_t left_ns = fb_clamp64(o->reset_ns, a->now_ns, FB_TIME_MAX) - a->now_ns;
-        wait_ns = fb_max64(wait_ns, fb_min64(left_ns, RESET_MAX));
+        wait_ns = fb_max64(wait_ns, fb_min64(left_ns, FB_RESET_MAX));
     }
-    assert(wait_ns >= 0 && wait_ns <= RESET_MAX);
+    assert(wait_ns >= 0 && wait_ns <= FB_RESET_MAX);
     return wait_ns;
 }
 
@@ -99,7 +95,7 @@ static void hold_report(int64_t *slot, const struct answer *a, struct rng *rng)
 
     int64_t wait_ns = told_ns(a);
     if (wait_ns == 0 && a->throttled)
-        wait_ns = fb_clamp64(a->default_hold_ns, 0, WAIT_MAX);
+        wait_ns = fb_clamp64(a->default_hold_ns, 0, FB_WAIT_MAX);
     if (wait_ns > 0)
         hold_for(slot, wait_ns, a->now_ns, rng);
 }

@@ -2,9 +2,9 @@
 /*
  * instant.h - arithmetic on points in time.
  *
- * An instant is int64_t nanoseconds on the caller's clock. Instants inside the core lie within
- * +-FB_TIME_MAX (the public functions clamp what they are given), so that the difference of two
- * never overflows; sums saturate at FB_NEVER, which no amount of waiting reaches.
+ * An instant is int64_t nanoseconds, counted from the limiter's first one on: the public functions
+ * convert from the caller's clock and keep it within +-FB_TIME_MAX (73 years), so that the
+ * difference of two never overflows. Sums saturate at FB_NEVER, which no amount of waiting reaches.
  */
 #ifndef FLYBALL_CORE_INSTANT_H
 #define FLYBALL_CORE_INSTANT_H
@@ -13,8 +13,13 @@
 
 #define FB_TIME_MAX  (INT64_MAX / 4)
 #define FB_NEVER     INT64_MAX
+#define FB_LONG_AGO  (-FB_TIME_MAX) /* before anything that counts */
 #define FB_NS_PER_S  INT64_C(1000000000)
 #define FB_NS_PER_MS INT64_C(1000000)
+
+/* What servers may say and be believed: more is no wait but a mistake; a monthly quota is real. */
+#define FB_WAIT_MAX  (INT64_C(7) * 86400 * FB_NS_PER_S)
+#define FB_RESET_MAX (INT64_C(32) * 86400 * FB_NS_PER_S)
 
 static inline int64_t fb_min64(int64_t a, int64_t b)
 {

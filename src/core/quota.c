@@ -41,9 +41,7 @@ enum {
 };
 static_assert((int)SLOTS == (int)FB_SLOTS_quota, "as its row says");
 
-#define LONG_AGO  (-FB_TIME_MAX)
 #define SAME_NS   FB_NS_PER_S /* resets no further apart mean the same window */
-#define RESET_MAX (INT64_C(32) * 86400 * FB_NS_PER_S)
 #define ASKED_MAX 3
 
 /* After a reset one request asks what there is; a slow answer does not stop the rest for long. */
@@ -101,8 +99,8 @@ static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_
 
     (void)memory;
     (void)now_ns;
-    slot[NEXT] = LONG_AGO;
-    slot[ASKED_AT] = LONG_AGO;
+    slot[NEXT] = FB_LONG_AGO;
+    slot[ASKED_AT] = FB_LONG_AGO;
     slot[EVEN] = even;
     slot[RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
     assert(slot[RESERVE] <= FB_MILLION);
@@ -203,12 +201,12 @@ static void begin(int64_t *slot, const struct answer *a, int64_t reset_ns, struc
     slot[LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
     slot[LEFT] = fb_min64(a->outcome->remaining, slot[LIMIT]);
     slot[UNTOLD] = 0;
-    slot[SILENT_AT] = LONG_AGO;
+    slot[SILENT_AT] = FB_LONG_AGO;
     slot[ANCHOR] = reset_ns;
     slot[OPENS] = reset_ns + fb_jitter_of_wait(rng, reset_ns - a->now_ns);
     slot[SINCE] = a->now_ns;
     slot[ASKED] = 0;
-    slot[ASKED_AT] = LONG_AGO;
+    slot[ASKED_AT] = FB_LONG_AGO;
     assert(slot[LEFT] >= 0 && slot[OPENS] > a->now_ns);
     /* What was run ahead before is carried over, but as far as the new spacing only. */
     slot[AHEAD] = (FB_QUOTA_BURST - 1) * spacing_ns(slot, a->units_out, 1, a->now_ns);
@@ -232,7 +230,7 @@ static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
         spend_untold(slot, a);
         return;
     }
-    int64_t reset_ns = fb_min64(a->outcome->reset_ns, a->now_ns + RESET_MAX);
+    int64_t reset_ns = fb_min64(a->outcome->reset_ns, a->now_ns + FB_RESET_MAX);
     int64_t later_ns = reset_ns - slot[ANCHOR];
 
     if (slot[LIMIT] == 0 || later_ns > SAME_NS)

@@ -132,7 +132,7 @@ static void a_window_that_is_over_binds_no_more(void **state)
     tell(&h, FLY_ABSENT, FLY_ABSENT, FLY_ABSENT);
     h.now_ns += 20 * S;
     request(&h, 200);
-    assert_true(h.c.probe.told_until_ns == LONG_AGO);
+    assert_true(h.c.probe.told_until_ns == FB_LONG_AGO);
     h.c.probe.look_ns = h.now_ns;
     h.c.probe.late = 0.0f;
     request(&h, 200);
@@ -158,7 +158,7 @@ static void what_is_not_told_in_full_says_nothing(void **state)
         tell(&h, rows[i].limit, rows[i].remaining, rows[i].reset_ns);
         request(&h, 200);
         assert_close(h.pace.rate, 9.85, 1e-4);
-        assert_true(h.c.probe.told_until_ns == LONG_AGO && h.c.probe.window_s == 0.0f);
+        assert_true(h.c.probe.told_until_ns == FB_LONG_AGO && h.c.probe.window_s == 0.0f);
     }
 }
 
@@ -252,7 +252,7 @@ static void accepted_with_nothing_left_twice_they_are_dropped(void **state)
     request(&h, 200);
     assert_false(fb_probe_verifying(p));
     assert_int_equal(p->phase, PROBE_TRIAL);
-    assert_true(p->told_until_ns == LONG_AGO);
+    assert_true(p->told_until_ns == FB_LONG_AGO);
     assert_close(h.pace.rate, 9.85, 0.01);
 
     /* For a day nothing that is told counts. */
@@ -264,7 +264,7 @@ static void accepted_with_nothing_left_twice_they_are_dropped(void **state)
     tell(&h, 600, 1, h.now_ns + 60 * S);
     h.o.sent_ns = h.now_ns;
     reply(&h, 200);
-    assert_true(p->told_until_ns != LONG_AGO);
+    assert_true(p->told_until_ns != FB_LONG_AGO);
 }
 
 /* Refused with room left: there is another limit, or they lie. A bound is all they are. */

@@ -15,11 +15,10 @@
 #include "core/spec.h"
 #include "util/text.h"
 
-#define CUT        0.80
-#define RAISE      1.01
-#define RUN        100 /* successes in a row for one raise */
-#define HOLD_NS    (60 * FB_NS_PER_S)
-#define NOT_BEFORE (-FB_TIME_MAX)
+#define CUT     0.80
+#define RAISE   1.01
+#define RUN     100 /* successes in a row for one raise */
+#define HOLD_NS (60 * FB_NS_PER_S)
 
 static double at_most(double x, double bound)
 {
@@ -79,7 +78,7 @@ static void aimd_init(union controller_state *c, struct pace *p, const struct sp
     *p = (struct pace){
         .rate = c->aimd.rate,
         .burst = s->burst > 0 ? (double)s->burst : FB_AIMD_BURST,
-        .not_before_ns = NOT_BEFORE,
+        .not_before_ns = FB_LONG_AGO,
         .in_flight_max = FB_NO_CAP,
         .limit_share = 1.0,
     };

@@ -26,7 +26,7 @@ static float bounded(const struct probe *p, float rate)
 
     if (p->ceiling > 0.0f)
         rate = fb_minf(rate, p->ceiling);
-    if (p->told_until_ns != LONG_AGO)
+    if (p->told_until_ns != FB_LONG_AGO)
         rate = fb_minf(rate, p->told);
     return fb_maxf(rate, fb_maxf(p->floor, SLOWEST));
 }
@@ -84,11 +84,11 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .look_ns = now_ns,
         .step_ns = now_ns,
         .next_ns = now_ns,
-        .told_until_ns = LONG_AGO,
-        .told_reset_ns = LONG_AGO,
-        .distrusted_ns = LONG_AGO,
-        .refused_ns = LONG_AGO,
-        .block_ns = LONG_AGO,
+        .told_until_ns = FB_LONG_AGO,
+        .told_reset_ns = FB_LONG_AGO,
+        .distrusted_ns = FB_LONG_AGO,
+        .refused_ns = FB_LONG_AGO,
+        .block_ns = FB_LONG_AGO,
         .limit = 0.5f * rate,
         .unit = 1.0f,
         .soft_mean = 200.0f,
@@ -123,7 +123,7 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
 
     assert(pace->rate > 0.0 && q->cost >= 1);
     if (p->told_until_ns < q->now_ns)
-        p->told_until_ns = LONG_AGO; /* that window is over */
+        p->told_until_ns = FB_LONG_AGO; /* that window is over */
     if (p->since_refusal < INT32_MAX)
         p->since_refusal++;
     note_id(p, (uint16_t)q->id);
@@ -243,7 +243,7 @@ static bool was_told(const struct probe *p, const struct answer *a)
     const struct fly_outcome *o = a->outcome;
 
     return o->limit != FLY_ABSENT && o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns &&
-           o->reset_ns - a->now_ns <= RESET_MAX_NS && a->now_ns >= p->distrusted_ns;
+           o->reset_ns - a->now_ns <= FB_RESET_MAX && a->now_ns >= p->distrusted_ns;
 }
 
 static bool probe_on_outcome(union controller_state *c, struct pace *pace, const struct answer *a)

@@ -51,7 +51,7 @@ static float until_open_s(struct probe *p, const struct answer *a)
 
     assert(p->window_s > 0.0f);
     if (o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns)
-        return fb_secs(fb_min64(o->reset_ns - a->now_ns, RESET_MAX_NS));
+        return fb_secs(fb_min64(o->reset_ns - a->now_ns, FB_RESET_MAX));
     if (p->lean > 0.0f) /* an even pace exhausted it by so much too early */
         return p->window_s * fb_minf(p->lean / (1.0f + p->lean), 0.1f);
     if (p->opening_seen && since_open < 1.1f * p->window_s) {
@@ -124,7 +124,7 @@ void fb_probe_refused(struct probe *p, const struct answer *a)
         p->failed_pings = p->failed_pings < 2 ? 2 : p->failed_pings;
         p->told_when = true;
         p->pause_s = 1.1f;
-        p->block_ns = fb_after(a->now_ns, fb_min64(a->outcome->retry_after_ns, ASKED_MAX_NS));
+        p->block_ns = fb_after(a->now_ns, fb_min64(a->outcome->retry_after_ns, FB_WAIT_MAX));
     }
 }
 
@@ -165,7 +165,7 @@ static void go_on(struct probe *p, int64_t now_ns)
 {
     p->step_ns = now_ns;
     p->step_count = 0;
-    p->block_ns = LONG_AGO;
+    p->block_ns = FB_LONG_AGO;
 }
 
 /* A new measurement begins: the provider is empty, and what it cannot store does not count. */

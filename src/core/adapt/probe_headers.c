@@ -53,7 +53,7 @@ static void new_window(struct probe *p, const struct answer *a)
     float length_s = fb_secs(o->reset_ns - p->told_reset_ns);
 
     assert(o->reset_ns > a->now_ns);
-    if (p->told_reset_ns == LONG_AGO) {
+    if (p->told_reset_ns == FB_LONG_AGO) {
         p->window_s = fb_probe_window_from(fb_secs(o->reset_ns - a->now_ns));
     } else if ((float)o->remaining > p->told_left) {
         if (length_s >= 1.0f && (p->verified == UNVERIFIED || is_round(length_s)))
@@ -104,7 +104,7 @@ static void follow(struct probe *p, const struct answer *a)
     fb_probe_settle(p, (float)o->limit / p->window_s, 0.0f, a);
     if (is_understated(p, o)) {
         p->distrusted_ns = fb_after(a->now_ns, DISTRUST_NS);
-        p->told_until_ns = LONG_AGO;
+        p->told_until_ns = FB_LONG_AGO;
         p->phase = PROBE_TRIAL;
         return;
     }

@@ -19,10 +19,7 @@
 #include "core/constraint.h"
 #include "core/instant.h"
 
-#define LONG_AGO     (-FB_TIME_MAX)
-#define ASKED_MAX_NS (7 * 86400 * FB_NS_PER_S)  /* a Retry-After is believed up to a week */
-#define RESET_MAX_NS (32 * 86400 * FB_NS_PER_S) /* and a reset up to a month */
-#define NO_CROWD     UINT8_MAX                  /* more than a ticket can tell */
+#define NO_CROWD UINT8_MAX /* more than a ticket can tell */
 
 /* The tunables. Each is a judgement, told on the design page of the probe. */
 #define MARGIN        0.015f /* cruise this far below the limit; 4 x as far after a surprise */
@@ -130,7 +127,7 @@ static inline bool fb_probe_is_straggler(const struct probe *p, uint16_t id)
 {
     if (p->episode != EPISODE_NONE)
         return p->episode == EPISODE_WAITING || id != p->latest_id;
-    return p->refused_ns != LONG_AGO && (int16_t)(uint16_t)(id - p->refused_id) <= 0;
+    return p->refused_ns != FB_LONG_AGO && (int16_t)(uint16_t)(id - p->refused_id) <= 0;
 }
 
 /* No limit is known, or the one that is known is in doubt. */

@@ -25,7 +25,6 @@
 #define HALF_CONFIDENCE 50
 #define RECOVERY_NS     (2 * FB_NS_PER_S) /* while nothing was told */
 #define BURST           10.0
-#define NOT_BEFORE      (-FB_TIME_MAX)
 
 static int32_t one_more(int32_t n)
 {
@@ -136,7 +135,7 @@ static void step_init(union controller_state *c, struct pace *p, const struct sp
     };
     *p = (struct pace){
         .burst = s->burst > 0 ? (double)s->burst : BURST,
-        .not_before_ns = NOT_BEFORE,
+        .not_before_ns = FB_LONG_AGO,
         .in_flight_max = FB_NO_CAP,
     };
     set_pace(p, &c->step);
