@@ -34,9 +34,12 @@ version_part = $(shell sed -n 's/^.define FLY_VERSION_$(1) \([0-9]*\)$$/\1/p' \
 MAJOR   := $(call version_part,MAJOR)
 VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 
-LIB_SRC   := $(sort $(wildcard src/core/*.c src/core/*/*.c src/ledger/*.c src/util/*.c))
-SIM_SRC   := $(sort $(wildcard src/sim/*.c))
-CLI_SRC   := $(sort $(wildcard src/cli/*.c))
+# The library needs libc alone; the command carries it and everything else.
+sources    = $(sort $(wildcard $(foreach f,$(1),src/$(f)/*.c src/$(f)/*/*.c)))
+LIB_SRC   := $(call sources,core signal ledger util)
+APP_SRC   := $(call sources,http1 store config engine serve watch sim)
+CLI_SRC   := $(call sources,cli)
+APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lm
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 THREAD_SRC := $(shell grep -l -e pthread_create -e thrd_create $(UNIT_SRC) /dev/null)
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -132,7 +135,7 @@ $(BUILD)/flags: FORCE
 $(eval $(call variant,obj,$(CC),$(RELEASE)))
 
 LIB_OBJ := $(call objects,obj,$(LIB_SRC))
-CMD_OBJ := $(call objects,obj,$(SIM_SRC) $(CLI_SRC))
+CMD_OBJ := $(call objects,obj,$(APP_SRC) $(CLI_SRC))
 MAP     := src/ledger/flyball.map
 SONAME  := libflyball.so.$(MAJOR)
 SOFILE  := libflyball.so.$(VERSION)
@@ -157,20 +160,21 @@ $(BUILD)/libflyball.a: $(LIB_OBJ)
 # The command carries the library inside: one file that can be copied anywhere.
 $(BUILD)/flyball: $(CMD_OBJ) $(LIB_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $(CMD_OBJ) $(LIB_OBJ) -lm
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $(CMD_OBJ) $(LIB_OBJ) \
+	  $(APP_LIBS)
 
 # ----------------------------------------------------------------------------------------- tests
 
-# Each tests/unit/test_*.c is a program of its own, linked with the library and the simulator.
+# Each tests/unit/test_*.c is a program of its own, linked with everything but the command line.
 tests_of = $(patsubst %.c,$(BUILD)/$(1)/%,$(2))
 
 # $(call unit_tests,directory,flags)
 define unit_tests
 $(call variant,$(1),$(CC),$(2) -Itests/unit)
 
-$(call tests_of,$(1),$(UNIT_SRC)): %: %.o $(call objects,$(1),$(LIB_SRC) $(SIM_SRC))
+$(call tests_of,$(1),$(UNIT_SRC)): %: %.o $(call objects,$(1),$(LIB_SRC) $(APP_SRC))
 	$$(call say,LINK,$$@)
-	$$(Q)$(CC) $(2) $(LDFLAGS) -o $$@ $$^ -lcmocka -lm
+	$$(Q)$(CC) $(2) $(LDFLAGS) -o $$@ $$^ -Wl,--as-needed -lcmocka $(APP_LIBS)
 
 # Silent unless it fails.
 .PHONY: $(addsuffix .run,$(call tests_of,$(1),$(UNIT_SRC)))
@@ -194,13 +198,14 @@ torture: $(BUILD)/san/tests/unit/test_properties ## the property tests with 10^7
 tsan: $(addsuffix .run,$(call tests_of,tsan,$(THREAD_SRC))) ## those with threads, looking for races
 
 # The command under sanitizers.
-$(BUILD)/san/flyball: $(call objects,san,$(CLI_SRC) $(SIM_SRC) $(LIB_SRC))
+$(BUILD)/san/flyball: $(call objects,san,$(CLI_SRC) $(APP_SRC) $(LIB_SRC))
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
 
 e2e: all ## end-to-end tests of the real command and library
 	$(if $(E2E),PYTHONDONTWRITEBYTECODE=1 FLYBALL_BUILD=$(abspath $(BUILD)) \
-	  $(PYTHON) -m pytest -q -p no:cacheprovider tests/e2e,@echo '  no end-to-end tests')
+	  $(PYTHON) -m pytest -q -p no:cacheprovider -n $(JOBS) --dist loadfile \
+	  tests/e2e,@echo '  no end-to-end tests')
 
 # Same seed, same bytes: with the other compiler, and under the sanitizers.
 SHORT := --family all --hours 0.3 --controllers probe,aimd,step --seed 7 --json
@@ -252,11 +257,11 @@ coverage-build: $(COV_UNIT)
 $(eval $(call variant,fuzz,$(CLANG),$(FUZZING)))
 
 FUZZ     := $(patsubst %.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
-FUZZ_OBJ := $(call objects,fuzz,$(LIB_SRC))
+FUZZ_OBJ := $(call objects,fuzz,$(LIB_SRC) $(APP_SRC))
 
 $(FUZZ): %: %.o $(FUZZ_OBJ)
 	$(call say,LINK,$@)
-	$(Q)$(CLANG) $(FUZZING) -fsanitize=fuzzer -o $@ $^
+	$(Q)$(CLANG) $(FUZZING) -fsanitize=fuzzer -o $@ $^ $(APP_LIBS)
 
 fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS, from its seeds in tests/fuzz/
 	@for target in $(FUZZ); do tools/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
