@@ -41,7 +41,7 @@ int fb_cache_find(struct store *s, struct store_file *file, const uint64_t key[2
 int fb_cache_put(struct store *s, struct store_file *file, const struct cached *c)
     __attribute__((warn_unused_result));
 
-/* The same directly, on a database that no worker owns. `ret_cached` borrows until the next call. */
+/* The same directly, on a database that no worker owns; `ret_cached` borrows till the next call. */
 int fb_cache_read(struct db *db, const uint64_t key[2], struct cached *ret_cached)
     __attribute__((warn_unused_result)); /* 1 found, 0 not there or damaged, or negative errno */
 int fb_cache_write(struct db *db, const struct cached *c) __attribute__((warn_unused_result));

@@ -29,6 +29,7 @@ struct sqlite3_stmt;
 enum {
     DB_OURS = 1u,      /* at a place of our own: set aside what cannot be used, and begin anew */
     DB_READ_ONLY = 2u, /* for commands that only show; -ENOENT when there is none */
+    DB_OR_MEMORY = 4u, /* where nothing else helps go on in memory, with a note that says so */
 };
 
 struct db {

@@ -33,7 +33,7 @@ struct store;
 struct store_job;
 struct store_file;
 
-/* What a kind of database does around the jobs of a commit; on the worker's thread. NULL: nothing. */
+/* What a database does around the jobs of a commit, on the worker's thread. NULL: nothing. */
 struct store_hooks {
     /* A commit begins: forget what an attempt that failed has left. */
     void (*begin)(void *context);
