@@ -57,8 +57,8 @@ void fb_client_fini(struct client *c)
 {
     if (c->governor)
         c->governor->kind->free(c->governor);
-    fb_queue_fini(&c->queue[0]);
-    fb_queue_fini(&c->queue[1]);
+    fb_fifo_fini(&c->queue[0]);
+    fb_fifo_fini(&c->queue[1]);
 }
 
 static uint16_t draw_pool(struct client *c, const struct demand *d)
@@ -89,18 +89,18 @@ static struct work draw_work(struct run *r, struct client *c, uint16_t rank)
 
 static void enqueue(struct run *r, struct client *c, const struct work *w)
 {
-    if (fb_queue_push(&c->queue[w->rank], w) < 0)
+    if (fb_fifo_push(&c->queue[w->rank], w) < 0)
         r->error = -ENOMEM;
 }
 
 static void put_back(struct run *r, struct client *c, const struct work *w)
 {
-    if (fb_queue_push_front(&c->queue[w->rank], w) < 0)
+    if (fb_fifo_push_front(&c->queue[w->rank], w) < 0)
         r->error = -ENOMEM;
 }
 
 /* The queue whose turn it is, or NULL when there is nothing to do. */
-static struct queue *next_queue(struct run *r, struct client *c)
+static struct fifo *next_queue(struct run *r, struct client *c)
 {
     if (c->queue[0].count > 0)
         return &c->queue[0];
@@ -137,11 +137,11 @@ static uint32_t asked_cost(const struct run *r, const struct client *c, const st
     return r->setup->demand.cost_later ? (uint32_t)lround(c->mean_cost) : w->cost;
 }
 
-static void granted(struct run *r, struct client *c, struct queue *q, uint64_t ticket)
+static void granted(struct run *r, struct client *c, struct fifo *q, uint64_t ticket)
 {
-    struct work w = *fb_queue_get(q, 0);
+    struct work w = *fb_fifo_get(q, 0);
 
-    fb_queue_pop(q);
+    fb_fifo_pop(q);
     if (r->setup->cancel_share > 0.0 && fb_draw_chance(&c->rng, r->setup->cancel_share)) {
         r->tally->cancelled++;
         c->governor->kind->cancel(c->governor, FB_SIM_EPOCH_NS + r->now_ns, ticket);
@@ -158,11 +158,11 @@ void fb_client_try(struct run *r, struct client *c)
     const struct governor_kind *kind = c->governor->kind;
 
     while (c->in_flight < r->setup->workers && !r->error) {
-        struct queue *q = next_queue(r, c);
+        struct fifo *q = next_queue(r, c);
         if (!q)
             return;
 
-        const struct work *w = fb_queue_get(q, 0);
+        const struct work *w = fb_fifo_get(q, 0);
         int64_t now_ns = FB_SIM_EPOCH_NS + r->now_ns;
         uint64_t ticket = 0;
         int64_t at_ns = kind->take(c->governor, now_ns, w, asked_cost(r, c, w), &ticket);
@@ -302,10 +302,10 @@ void fb_client_restart(struct run *r, struct client *c)
 
 void fb_client_finish(struct run *r, struct client *c)
 {
-    const struct queue *q = &c->queue[0];
+    const struct fifo *q = &c->queue[0];
 
     for (size_t i = 0; i < q->count; i++) {
-        if (counts_stay(&r->setup->demand, fb_queue_get(q, i)))
-            fb_tally_stay(r->tally, fb_queue_get(q, i)->born_ns, r->now_ns);
+        if (counts_stay(&r->setup->demand, fb_fifo_get(q, i)))
+            fb_tally_stay(r->tally, fb_fifo_get(q, i)->born_ns, r->now_ns);
     }
 }

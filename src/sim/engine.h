@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "sim/agenda.h"
-#include "sim/queue.h"
+#include "sim/fifo.h"
 #include "sim/run.h"
 
 enum event_kind {
@@ -42,9 +42,9 @@ struct flight {
 
 struct client {
     struct governor *governor;
-    struct queue queue[2]; /* by rank */
-    struct rng rng;        /* draws its demand */
-    int64_t timer_ns;      /* the earliest pending EVENT_TIMER, or INT64_MAX */
+    struct fifo queue[2]; /* by rank */
+    struct rng rng;       /* draws its demand */
+    int64_t timer_ns;     /* the earliest pending EVENT_TIMER, or INT64_MAX */
     int64_t in_flight;
     uint32_t life;    /* rises with every restart */
     double mean_cost; /* of the answers so far, where only they tell */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* queue.c - the ring. */
-#include "sim/queue.h"
+/* fifo.c - the ring. */
+#include "sim/fifo.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,13 +8,13 @@
 
 enum { FIRST_ROOM = 64 };
 
-void fb_queue_fini(struct queue *q)
+void fb_fifo_fini(struct fifo *q)
 {
     free(q->ring);
-    *q = (struct queue){0};
+    *q = (struct fifo){0};
 }
 
-static int make_room(struct queue *q)
+static int make_room(struct fifo *q)
 {
     if (q->count < q->room)
         return 0;
@@ -25,13 +25,13 @@ static int make_room(struct queue *q)
     if (!ring)
         return -ENOMEM;
     for (size_t i = 0; i < q->count; i++)
-        ring[i] = *fb_queue_get(q, i);
+        ring[i] = *fb_fifo_get(q, i);
     free(q->ring);
-    *q = (struct queue){.ring = ring, .count = q->count, .room = room};
+    *q = (struct fifo){.ring = ring, .count = q->count, .room = room};
     return 0;
 }
 
-int fb_queue_push(struct queue *q, const struct work *w)
+int fb_fifo_push(struct fifo *q, const struct work *w)
 {
     if (make_room(q) < 0)
         return -ENOMEM;
@@ -39,7 +39,7 @@ int fb_queue_push(struct queue *q, const struct work *w)
     return 0;
 }
 
-int fb_queue_push_front(struct queue *q, const struct work *w)
+int fb_fifo_push_front(struct fifo *q, const struct work *w)
 {
     if (make_room(q) < 0)
         return -ENOMEM;
@@ -49,13 +49,13 @@ int fb_queue_push_front(struct queue *q, const struct work *w)
     return 0;
 }
 
-const struct work *fb_queue_get(const struct queue *q, size_t i)
+const struct work *fb_fifo_get(const struct fifo *q, size_t i)
 {
     assert(i < q->count);
     return &q->ring[(q->head + i) % q->room];
 }
 
-void fb_queue_pop(struct queue *q)
+void fb_fifo_pop(struct fifo *q)
 {
     assert(q->count > 0);
     q->head = (q->head + 1) % q->room;
