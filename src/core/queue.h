@@ -3,17 +3,13 @@
  * queue.h - who goes next: tasks by priority, under keys that never wait for each other.
  *
  * A task belongs to a key. A key whose limiter says "not before T" steps aside until T with all its
- * tasks, and costs nothing meanwhile; among the others the task that is first goes first:
- *
- *     order = when it was queued + its level x ageing
- *
- * so that within one priority it is first in, first out, and a task overtakes newer ones of the
- * next higher priority after `ageing_ns`: nothing starves. With an ageing of FB_QUEUE_STRICT
- * priorities are absolute.
+ * tasks, and costs nothing meanwhile. Among the others the highest priority goes first, and within
+ * one the task that was queued first. So that nothing starves, a priority that was passed over by
+ * `ageing` starts in a row has a turn.
  *
  * The queue never allocates: tasks and keys are parts of what the caller has. It starts nothing
  * and asks no limiter: the caller looks at the first task, asks for it, and says what came of
- * that (taken off, or the key waits). Every call is O(log n) on average over many, n being keys
+ * that (it started, or the key waits). Every call is O(log n) on average over many, n being keys
  * or the tasks that have a patience; no call walks over tasks.
  */
 #ifndef FLYBALL_CORE_QUEUE_H
@@ -34,21 +30,19 @@ enum priority {
     PRIORITY_BACKGROUND,
 };
 
-#define FB_QUEUE_LEVELS    5
-#define FB_QUEUE_AGEING_NS INT64_C(30000000000)
-#define FB_QUEUE_STRICT    (INT64_MAX / 64) /* an ageing that takes 4 years */
-
-/* High, live and imminent work is interactive; a share of the slots may be kept for it. */
-enum queue_class { QUEUE_INTERACTIVE, QUEUE_BULK, QUEUE_CLASSES };
+#define FB_QUEUE_LEVELS      5
+#define FB_QUEUE_INTERACTIVE 3 /* the first levels: high, live and imminent; the rest is bulk */
+#define FB_QUEUE_AGEING      16
 
 struct queue_task {
     struct queue_task *next, *prev;   /* in its key and level */
     struct queue_task *newer, *older; /* of its level, over all keys */
     struct queue_key *key;            /* NULL: not queued */
     struct heap_node node;            /* by patience, or by the time until which it is delayed */
-    int64_t queued_ns;                /* its place: kept when it is put back */
+    int64_t queued_ns;                /* its place among the keys */
     int64_t start_by_ns;              /* its patience ends; FB_NEVER: it has none */
     enum priority priority;
+    bool to_front; /* of its level, not to the end: it had its turn before */
     bool is_delayed;
 };
 
@@ -57,20 +51,20 @@ struct queue_list {
     struct queue_task *first, *last;
 };
 
-/* Keys that may start, by what their first task of a class is worth. */
+/* Keys that may start: for each level by the first task that they have there. */
 struct queue_lane {
-    struct heap ready[QUEUE_CLASSES];
+    struct heap ready[FB_QUEUE_LEVELS];
 };
 
 struct queue_key {
     struct queue_list level[FB_QUEUE_LEVELS];
-    struct queue_lane *lane;               /* where it stands; NULL: it waits */
-    struct heap_node ready[QUEUE_CLASSES]; /* in that lane */
-    struct heap_node wait;                 /* among the keys that wait for a time */
-    struct heap_node patience;             /* among the keys by their most impatient task */
-    struct heap by_patience;               /* its tasks that have one */
-    int64_t count;
+    struct heap_node ready[FB_QUEUE_LEVELS]; /* in the lane where it stands */
+    struct queue_lane *lane;                 /* NULL: it waits */
+    struct heap_node wait;                   /* among the keys that wait for a time */
+    struct heap_node patience;               /* among the keys by their most impatient task */
+    struct heap by_patience;                 /* its tasks that have one */
     int64_t wait_ns; /* it waits until then: a time, or FB_NEVER for "until woken" */
+    int64_t count;   /* of its tasks, without the delayed ones */
 };
 
 struct queue {
@@ -79,21 +73,22 @@ struct queue {
     struct heap waiting;  /* keys, by wait_ns */
     struct heap delayed;  /* tasks, by the time from which they are queued */
     struct heap patience; /* keys, by their most impatient task */
-    int64_t ageing_ns;
-    int64_t count; /* tasks, delayed ones included */
+    int64_t count;        /* tasks, delayed ones included */
     int64_t max;
+    int32_t ageing;                  /* 0: priorities are absolute */
+    int32_t passed[FB_QUEUE_LEVELS]; /* starts of higher ones since its last turn */
 };
 
-/* An empty queue for at most `max` tasks; `ageing_ns` up to FB_QUEUE_STRICT. */
-void fb_queue_init(struct queue *q, int64_t max, int64_t ageing_ns);
+/* An empty queue for at most `max` tasks; `ageing` 0 makes priorities absolute. */
+void fb_queue_init(struct queue *q, int64_t max, int32_t ageing);
 
 /* A zeroed key is empty and may start. */
 
 /* ----------------------------------------------------------------------------------- in and out */
 
 /*
- * Put a task, whose priority, queued_ns and start_by_ns are set, to the end of its key and level.
- * There must be room; see fb_queue_is_full().
+ * Put a task, whose priority, queued_ns, start_by_ns and to_front are set, into its key and level.
+ * There must be room; see fb_queue_is_full(). What is put back had room before.
  */
 void fb_queue_push(struct queue *q, struct queue_key *k, struct queue_task *t);
 
@@ -117,13 +112,14 @@ struct queue_task *fb_queue_victim(const struct queue *q, enum priority priority
 /* ------------------------------------------------------------------------------- who goes next */
 
 /*
- * The first task in `lane` (the queue's own, or one of fb_queue_stand_in()), or NULL. Without
- * `bulk` only interactive work is looked at. It stays queued: take it off, or let its key wait.
+ * The task in `lane` (the queue's own, or one of fb_queue_stand_in()) whose turn it is, or NULL.
+ * Without `bulk` only interactive work is looked at. It stays queued: start it, or let its key
+ * wait.
  */
-struct queue_task *fb_queue_first(const struct queue_lane *lane, bool bulk);
+struct queue_task *fb_queue_first(const struct queue *q, const struct queue_lane *lane, bool bulk);
 
-/* The first task of a key that would go next, whether the key waits or not; NULL: it is empty. */
-struct queue_task *fb_queue_first_of(const struct queue *q, const struct queue_key *k, bool bulk);
+/* The task starts: it is taken off, and lower priorities that could have were passed over. */
+void fb_queue_start(struct queue *q, struct queue_task *t);
 
 /* The key cannot start before `at_ns`; FB_NEVER: before it is woken. */
 void fb_queue_wait(struct queue *q, struct queue_key *k, int64_t at_ns);

@@ -191,8 +191,7 @@ struct engine_options {
 
     int64_t queue_max; /* tasks: 1,000,000 */
     enum engine_full when_full;
-    bool strict_order; /* priorities without ageing */
-    int64_t ageing_ns; /* a task overtakes newer ones of the next higher priority: 30 s */
+    int32_t ageing; /* so many starts in a row pass a lower priority over: 16; 0: any number */
 
     int64_t connect_ns;    /* 10 s, TLS included */
     int64_t first_byte_ns; /* 30 s, from the request sent to the first line of the answer */
