@@ -39,6 +39,15 @@ static inline struct slice fb_slice_after(struct slice s, size_t length)
     return (struct slice){cut > 0 ? s.at + cut : s.at, s.length - cut};
 }
 
+/* Take `c` off the front of *s, if it is there. */
+static inline bool fb_slice_take(struct slice *s, char c)
+{
+    if (s->length == 0 || s->at[0] != c)
+        return false;
+    *s = fb_slice_after(*s, 1);
+    return true;
+}
+
 /* ASCII only, whatever the locale. */
 static inline char fb_lower(char c)
 {
