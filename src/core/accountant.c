@@ -33,7 +33,7 @@ static const struct {
 
 static void repace(struct accountant *a, int64_t now_ns)
 {
-    assert(a->controller != NULL);
+    assert(a->learner != 0);
 
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->repace)
@@ -46,7 +46,7 @@ static bool can_be_plain(const struct accountant *a)
     FOR_EACH_IN_FORCE (a, i)
         if (i != FB_CONSTRAINT_bucket && !rows[i].ops->idle)
             return false;
-    return a->controller == NULL && (a->in_force >> FB_CONSTRAINT_bucket & 1);
+    return a->learner == 0 && (a->in_force >> FB_CONSTRAINT_bucket & 1);
 }
 
 /* How many grants may well be out at once. */
@@ -64,11 +64,16 @@ size_t fb_accountant_bytes(const struct spec *s)
     return fb_tickets_bytes(most_at_once(s)) + fb_window_bytes(s);
 }
 
+size_t fb_accountant_undo_bytes(const struct spec *s)
+{
+    return sizeof(struct accountant) + fb_tickets_bytes(most_at_once(s)) + fb_window_head_bytes(s);
+}
+
 void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory, uint64_t seed,
                         int64_t now_ns)
 {
     *a = (struct accountant){
-        .controller = s->controller,
+        .learner = fb_controller_number(s->controller) & 0x7fu,
         .rng.state = seed,
         .now_ns = now_ns,
         .key = (uint8_t)(seed ^ seed >> 8 ^ 0x5a),
@@ -80,17 +85,23 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
     for (int i = 0; i < FB_CONSTRAINT_COUNT; i++)
         if (rows[i].ops->init(&a->slot[rows[i].first], s, memory, now_ns))
             a->in_force |= (uint16_t)(1u << i);
-    if (a->controller) {
+    if (s->controller) {
         a->pace = (struct pace){
             .burst = 1.0,
             .not_before_ns = FB_LONG_AGO,
             .in_flight_max = FB_NO_CAP,
             .limit_share = 1.0,
         };
-        a->controller->init(&a->learned, &a->pace, s, now_ns);
+        s->controller->init(&a->learned, &a->pace, s, now_ns);
         repace(a, now_ns);
     }
     a->plain = can_be_plain(a);
+}
+
+void fb_accountant_mend(struct accountant *a)
+{
+    if (a->in_force >> FB_CONSTRAINT_window & 1)
+        fb_window_mend(&a->slot[FB_SLOT_window]);
 }
 
 static struct ask ask_of(const struct accountant *a, int64_t cost, int64_t now_ns)
@@ -131,8 +142,8 @@ uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
             rows[i].ops->take(&a->slot[rows[i].first], &q);
     a->in_flight++;
     a->units_out += cost;
-    if (a->controller && a->controller->on_grant &&
-        a->controller->on_grant(&a->learned, &a->pace, &q))
+    const struct controller *c = fb_accountant_controller(a);
+    if (c && c->on_grant && c->on_grant(&a->learned, &a->pace, &q))
         repace(a, a->now_ns);
     struct ticket t = {
         .cost = (uint32_t)cost,
@@ -190,8 +201,8 @@ void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns)
 
     struct ask q = ask_of(a, t.cost, a->now_ns);
     q.id = t.id;
-    if (a->controller && a->controller->on_cancel &&
-        a->controller->on_cancel(&a->learned, &a->pace, &q))
+    const struct controller *c = fb_accountant_controller(a);
+    if (c && c->on_cancel && c->on_cancel(&a->learned, &a->pace, &q))
         repace(a, a->now_ns);
 }
 
@@ -217,7 +228,9 @@ void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, 
 /* A refusal without a stated time holds the key for as long as whoever learns says. */
 static int64_t default_hold(const struct accountant *a)
 {
-    return a->controller ? a->controller->default_hold(&a->learned) : REFUSAL_HOLD;
+    const struct controller *c = fb_accountant_controller(a);
+
+    return c ? c->default_hold(&a->learned) : REFUSAL_HOLD;
 }
 
 static struct answer answer_of(const struct accountant *a, const struct fly_outcome *o,
@@ -253,7 +266,8 @@ void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->report)
             rows[i].ops->report(&a->slot[rows[i].first], &answer, &a->rng);
-    if (a->controller && a->controller->on_outcome(&a->learned, &a->pace, &answer))
+    const struct controller *c = fb_accountant_controller(a);
+    if (c && c->on_outcome(&a->learned, &a->pace, &answer))
         repace(a, a->now_ns);
     if (a->settled == o->ticket)
         a->settled = 0;

@@ -4,7 +4,8 @@
  *
  * T is the latest of what each constraint asks, never a sum. The accountant is a plain value and
  * a function of (state, event, now): it holds no lock and reads no clock. Whoever shares it
- * between threads locks it; whoever gives it time gives time that does not fall.
+ * between threads locks it; whoever gives it time gives time that does not fall. It holds no
+ * pointer, so that it may be mapped anywhere.
  */
 #ifndef FLYBALL_CORE_ACCOUNTANT_H
 #define FLYBALL_CORE_ACCOUNTANT_H
@@ -26,7 +27,6 @@ enum { FB_CONSTRAINTS(X) FB_SLOT_COUNT };
 #undef X
 
 struct accountant {
-    const struct controller *controller; /* NULL: nothing learns */
     union controller_state learned;
     struct pace pace;
     struct tickets tickets;
@@ -38,9 +38,16 @@ struct accountant {
     uint64_t settled;      /* the ticket settled last ... */
     uint32_t settled_cost; /* ... and its true cost */
     uint16_t in_force;     /* bit per constraint */
-    bool plain;            /* only a bucket bounds it, but for what an answer may bring */
     uint8_t key;           /* seals tickets */
+    uint8_t plain : 1;     /* only a bucket bounds it, but for what an answer may bring */
+    uint8_t learner : 7;   /* fb_controllers[learner]; 0: nothing learns */
 };
+
+/* What learns, or NULL. */
+static inline const struct controller *fb_accountant_controller(const struct accountant *a)
+{
+    return fb_controllers[a->learner];
+}
 
 /* Bytes of memory that the books under `s` need beside a struct accountant; mostly 0. */
 size_t fb_accountant_bytes(const struct spec *s);
@@ -51,6 +58,14 @@ size_t fb_accountant_bytes(const struct spec *s);
  */
 void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory, uint64_t seed,
                         int64_t now_ns);
+
+/*
+ * A decision that was left in the middle is undone by putting back a copy of so many bytes, from
+ * the beginning of the struct on and with the memory behind it; then fb_accountant_mend(). What
+ * else it wrote (stamps of windows) errs towards waiting.
+ */
+size_t fb_accountant_undo_bytes(const struct spec *s);
+void fb_accountant_mend(struct accountant *a);
 
 /* A verdict: from when, and which constraint asks for the latest. */
 struct verdict {

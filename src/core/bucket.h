@@ -56,13 +56,16 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
      * Read while another thread may change them. If that shifts the clock the level is another
      * one afterwards; if it gives back, the older figure errs towards waiting.
      */
-    int64_t elapsed_ns = now_ns - __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
+    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
     int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
     int64_t ticks = fb_bucket_ticks(slot, cost);
     int64_t clock;
 
     /* Whoever's time lags behind finds the clock where it began. */
-    if (__builtin_mul_overflow(elapsed_ns > 0 ? elapsed_ns : 0, slot[FB_BUCKET_TICKS], &clock) ||
+    if (__builtin_expect(now_ns < base_ns, 0))
+        now_ns = base_ns;
+    if (__builtin_sub_overflow(now_ns, base_ns, &clock) ||
+        __builtin_mul_overflow(clock, slot[FB_BUCKET_TICKS], &clock) ||
         __builtin_add_overflow(clock, given_back, &clock))
         return -1;
     if ((level | clock | ticks) >= FB_BUCKET_SMALL) /* a power of two: any of them */

@@ -69,4 +69,14 @@ struct controller {
 FB_CONTROLLERS(X)
 #undef X
 
+#define X(name) +1
+enum { FB_CONTROLLER_COUNT = 0 FB_CONTROLLERS(X) };
+#undef X
+
+/* By number from 1 on; number 0 is NULL, which learns nothing. */
+extern const struct controller *const fb_controllers[FB_CONTROLLER_COUNT + 1];
+
+/* The number of one of them, or of NULL. */
+uint8_t fb_controller_number(const struct controller *c);
+
 #endif

@@ -43,10 +43,12 @@ static void add_wait(struct text *t, const struct verdict *v, int64_t now_ns)
 void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t now_ns,
                            struct text *ret_text)
 {
+    const struct controller *c = fb_accountant_controller(a);
+
     add_wait(ret_text, v, now_ns);
     fb_text_add(ret_text, " ");
-    if (a->controller) {
-        a->controller->explain(&a->learned, &a->pace, now_ns, ret_text);
+    if (c) {
+        c->explain(&a->learned, &a->pace, now_ns, ret_text);
         return;
     }
     double rate = fb_bucket_rate(&a->slot[FB_SLOT_bucket]);

@@ -98,16 +98,12 @@ static enum value_error read_pacing(struct reading *r, const char *value)
 
 static enum value_error read_adapt(struct reading *r, const char *value)
 {
-#define X(name) &fb_controller_##name,
-    static const struct controller *const controllers[] = { FB_CONTROLLERS(X) };
-#undef X
-
     r->adapt_said = true;
     if (strcmp(value, "off") == 0)
         return VALUE_OK;
-    for (size_t i = 0; i < sizeof(controllers) / sizeof(controllers[0]); i++) {
-        if (strcmp(value, controllers[i]->name) == 0) {
-            r->spec.controller = controllers[i];
+    for (size_t i = 1; i <= FB_CONTROLLER_COUNT; i++) {
+        if (strcmp(value, fb_controllers[i]->name) == 0) {
+            r->spec.controller = fb_controllers[i];
             return VALUE_OK;
         }
     }

@@ -9,7 +9,8 @@
  *
  * Invariant: the stamp found for a unit is never earlier than the instant at which it left, so
  * every error is towards waiting. In the exact form (one stamp a unit) the two are equal. In the
- * other `grain` units share the stamp of the last of them.
+ * other `grain` units share the stamp of the last of them. The stamps are written so that this
+ * holds even where only the rest is put back as it was: see cut().
  */
 #include "core/window.h"
 
@@ -37,7 +38,8 @@ struct window {
     int64_t stamps;    /* in the ring */
     int64_t units;     /* gone so far, less those that came back */
     int64_t known;     /* exact form: so many of the latest units the ring still holds */
-    int64_t lost_ns;   /* exact form: the latest stamp that the ring had to forget */
+    int64_t lost_ns;   /* exact form: the latest stamp that the ring does not hold any more */
+    int64_t firm;      /* exact form: units before this one do not come back */
     uint64_t whole_id; /* other form: grants from here on lie wholly under the newest stamp */
     size_t ring_at;    /* bytes from the beginning of the memory to the stamps */
 };
@@ -100,10 +102,15 @@ static size_t ring_bytes(const struct window *w)
     return stamps * sizeof(int64_t) + ids;
 }
 
+static size_t head_bytes(const struct spec *s)
+{
+    return sizeof(struct windows) + (size_t)s->window_count * sizeof(struct window);
+}
+
 /* Lay out the windows of `s`, in `m` too unless it is NULL. Returns the bytes they need. */
 static size_t lay_out(const struct spec *s, struct windows *m)
 {
-    size_t at = sizeof(struct windows) + (size_t)s->window_count * sizeof(struct window);
+    size_t at = head_bytes(s);
 
     for (int64_t i = 0; i < s->window_count; i++) {
         struct window w = window_of(&s->window[i]);
@@ -119,6 +126,11 @@ size_t fb_window_bytes(const struct spec *s)
 {
     assert(s->window_count >= 0 && s->window_count <= FB_WINDOWS_MAX);
     return s->window_count > 0 ? lay_out(s, NULL) : 0;
+}
+
+size_t fb_window_head_bytes(const struct spec *s)
+{
+    return s->window_count > 0 ? head_bytes(s) : 0;
 }
 
 static bool window_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
@@ -147,6 +159,19 @@ bool fb_window_too_large(const int64_t *slot, int64_t cost)
     return false;
 }
 
+/* When a unit left, or later than that. */
+static int64_t stamp_of(struct windows *m, const struct window *w, int64_t unit)
+{
+    /*
+     * Where units came back there is more room than the ring knows of. Of the older ones none
+     * left later than the latest forgotten; that one has expired, unless a true cost came as a
+     * surprise.
+     */
+    if (w->grain == 1 && unit < w->units - w->known)
+        return w->lost_ns;
+    return ring_of(m, w)[unit / w->grain % w->stamps];
+}
+
 static int64_t free_at(struct windows *m, const struct window *w, int64_t cost, int64_t now_ns)
 {
     int64_t unit = w->units + cost - 1 - w->limit;
@@ -157,7 +182,7 @@ static int64_t free_at(struct windows *m, const struct window *w, int64_t cost, 
     if (unit < 0)
         return now_ns;
     assert(unit >= w->units - w->effective);
-    int64_t stamp_ns = ring_of(m, w)[unit / w->grain % w->stamps];
+    int64_t stamp_ns = stamp_of(m, w, unit);
     return fb_after(stamp_ns, w->length_ns + fb_min64(m->spread_ns, w->length_ns / 4));
 }
 
@@ -183,7 +208,6 @@ static void stamp_each(struct windows *m, struct window *w, int64_t cost, uint64
     uint16_t *ids = ids_of(m, w);
 
     assert(cost >= 1 && cost <= w->stamps);
-    assert(w->known == 0 || ring[(w->units - 1) % w->stamps] <= now_ns);
     for (int64_t i = 0; i < cost; i++) {
         int64_t at = w->units % w->stamps;
         if (w->known == w->stamps)
@@ -231,7 +255,10 @@ static void window_take(int64_t *slot, const struct ask *q)
 
 /* ---- giving back ---- */
 
-/* Take `count` units out, the newest of which is `last`. What was behind them moves down. */
+/*
+ * Take `count` units out, the newest of which is `last`. What was behind them moves down: left in
+ * the middle, each place has its own stamp or a later one.
+ */
 static void cut(struct windows *m, struct window *w, int64_t last, int64_t count)
 {
     int64_t *ring = ring_of(m, w);
@@ -243,12 +270,6 @@ static void cut(struct windows *m, struct window *w, int64_t last, int64_t count
         ring[(i - count) % w->stamps] = ring[i % w->stamps];
         ids[(i - count) % w->stamps] = ids[i % w->stamps];
     }
-    /*
-     * The places left over stand for units that were forgotten before. None of them is later
-     * than the latest forgotten; that one has expired, unless a true cost came as a surprise.
-     */
-    for (int64_t i = w->units - count; i < w->units; i++)
-        ring[i % w->stamps] = w->lost_ns;
     w->units -= count;
     w->known -= count;
 }
@@ -257,7 +278,7 @@ static void cut(struct windows *m, struct window *w, int64_t last, int64_t count
 static int64_t cut_newest(struct windows *m, struct window *w, uint16_t id, int64_t most)
 {
     const uint16_t *ids = ids_of(m, w);
-    int64_t oldest = w->units - w->known;
+    int64_t oldest = fb_max64(w->units - w->known, w->firm);
     int64_t last = w->units - 1;
     int64_t count = 0;
 
@@ -269,6 +290,14 @@ static int64_t cut_newest(struct windows *m, struct window *w, uint16_t id, int6
     if (count > 0)
         cut(m, w, last, count);
     return count;
+}
+
+void fb_window_mend(int64_t *slot)
+{
+    struct windows *m = windows_of(slot);
+
+    for (int64_t i = 0; i < m->count; i++)
+        m->window[i].firm = m->window[i].units;
 }
 
 static void give_back_each(struct windows *m, struct window *w, uint64_t id, int64_t units)

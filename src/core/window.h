@@ -29,6 +29,18 @@ struct spec;
  */
 size_t fb_window_bytes(const struct spec *s);
 
+/*
+ * Bytes of it before the stamps. When these are put back as they were before a call that was left
+ * in the middle, no stamp is earlier than the truth.
+ */
+size_t fb_window_head_bytes(const struct spec *s);
+
+/*
+ * They were put back. Whose unit is whose is not certain any more: those that are in the windows
+ * now leave them in their own time, and do not come back.
+ */
+void fb_window_mend(int64_t *slot);
+
 /* A cost above the effective limit of a window: it can never leave. */
 bool fb_window_too_large(const int64_t *slot, int64_t cost);
 
