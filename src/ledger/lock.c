@@ -9,9 +9,14 @@
 
 #define SPINS 100 /* a decision takes less time than going to sleep */
 
-static long futex(struct lock *l, int operation, uint32_t value)
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
 {
-    return syscall(SYS_futex, &l->state, operation, value, NULL, NULL, 0);
+    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+void fb_futex_wake_all(_Atomic uint32_t *word)
+{
+    (void)futex(word, FUTEX_WAKE, INT32_MAX);
 }
 
 void fb_lock_wait(struct lock *l)
@@ -25,10 +30,10 @@ void fb_lock_wait(struct lock *l)
     }
     /* Whoever sleeps takes the lock as contended: it cannot know whether others sleep too. */
     while (atomic_exchange_explicit(&l->state, LOCK_CONTENDED, memory_order_acquire) != LOCK_FREE)
-        (void)futex(l, FUTEX_WAIT_PRIVATE, LOCK_CONTENDED);
+        (void)futex(&l->state, FUTEX_WAIT_PRIVATE, LOCK_CONTENDED);
 }
 
 void fb_lock_wake(struct lock *l)
 {
-    (void)futex(l, FUTEX_WAKE_PRIVATE, 1);
+    (void)futex(&l->state, FUTEX_WAKE_PRIVATE, 1);
 }

@@ -19,6 +19,9 @@ struct lock {
 void fb_lock_wait(struct lock *l);
 void fb_lock_wake(struct lock *l);
 
+/* Wake everybody, in any process, who sleeps until this word is another one. */
+void fb_futex_wake_all(_Atomic uint32_t *word);
+
 static inline void fb_lock(struct lock *l)
 {
     uint32_t expected = LOCK_FREE;
