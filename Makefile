@@ -202,6 +202,15 @@ $(BUILD)/san/flyball: $(call objects,san,$(CLI_SRC) $(APP_SRC) $(LIB_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
 
+# The public cases for structured fields are not ours: SF names the directory that holds them.
+.PHONY: sf-tests
+sf-tests: $(BUILD)/san/tests/sf/run_cases ## the public structured-field cases in SF=dir
+	@$< $(or $(if $(SF),$(wildcard $(SF)/*.json)),$(error SF=dir: where the *.json are))
+
+$(BUILD)/san/tests/sf/run_cases: $(call objects,san,tests/sf/run_cases.c $(LIB_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ -ljansson
+
 e2e: all ## end-to-end tests of the real command and library
 	$(if $(E2E),PYTHONDONTWRITEBYTECODE=1 FLYBALL_BUILD=$(abspath $(BUILD)) \
 	  $(PYTHON) -m pytest -q -p no:cacheprovider -n $(JOBS) --dist loadfile \
