@@ -47,8 +47,9 @@ BENCH_SRC := $(sort $(wildcard bench/*.c))
 E2E       := $(sort $(wildcard tests/e2e/test_*.py))
 MAN       := $(sort $(wildcard docs/man/*.[1-8]))
 HEADERS   := $(wildcard include/flyball/*.h)
-# Every public function is on the page of the library: each gets a link to it.
-FUNCTIONS := sed -n 's/^FLY_API.*\(fly_[a-z_]*\)(.*/\1/p' $(HEADERS)
+# Each public function gets a link to the page that names it.
+FUNCTIONS := sed -n 's/^\.Nm \(fly_[a-z0-9_]*\).*/\1/p'
+PAGES3    := $(filter %.3,$(MAN))
 
 # --------------------------------------------------------------------------------------- flags
 
@@ -302,15 +303,16 @@ install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: command, library, heade
 	install -m 644 $(HEADERS) $(DESTDIR)$(INCDIR)/flyball/
 	for page in $(MAN); do \
 	  install -D -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/} || exit 1; done
-	for name in $$($(FUNCTIONS)); do \
-	  ln -sf libflyball.3 $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done
+	for page in $(PAGES3); do for name in $$($(FUNCTIONS) $$page); do \
+	  test $$name.3 = $${page##*/} || \
+	  ln -sf $${page##*/} $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done; done
 
 uninstall: ## what install put there, and nothing else
 	rm -f $(DESTDIR)$(BINDIR)/flyball $(DESTDIR)$(LIBDIR)/pkgconfig/flyball.pc
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,libflyball.so $(SONAME) $(SOFILE) libflyball.a)
 	rm -f $(addprefix $(DESTDIR)$(INCDIR)/,$(HEADERS:include/%=%))
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
-	for name in $$($(FUNCTIONS)); do rm -f $(DESTDIR)$(MANDIR)/man3/$$name.3; done
+	for name in $$($(FUNCTIONS) $(PAGES3)); do rm -f $(DESTDIR)$(MANDIR)/man3/$$name.3; done
 	-rmdir $(DESTDIR)$(INCDIR)/flyball
 
 # What each object was made from, as the compiler saw it.

@@ -22,7 +22,7 @@
 #define START_NS       (1000 * NS_PER_S)
 #define WINDOW_SPEC(n) "window=" #n "/1s margin=0%"
 
-static int64_t clock_ns(void)
+int64_t bench_clock_ns(void)
 {
     struct timespec t;
 
@@ -51,7 +51,7 @@ static bool clock_open(struct bench_case *c)
 {
     struct fly_error err = {{0}};
 
-    c->limiter = fly_limiter_new(c->spec, clock_ns(), 1, &err);
+    c->limiter = fly_limiter_new(c->spec, bench_clock_ns(), 1, &err);
     if (!c->limiter)
         fprintf(stderr, "bench: %s: %s\n", c->name, err.text);
     return c->limiter != NULL;
@@ -86,7 +86,7 @@ static void run_take_clock(struct bench_case *c, int64_t times)
     uint64_t ticket;
 
     for (int64_t i = 0; i < times; i++) {
-        int64_t now_ns = clock_ns();
+        int64_t now_ns = bench_clock_ns();
 
         if (fly_limiter_take(c->limiter, now_ns, 1, &ticket) > now_ns)
             die(c, "not granted");
@@ -96,7 +96,7 @@ static void run_take_clock(struct bench_case *c, int64_t times)
 static void run_clock(struct bench_case *c, int64_t times)
 {
     for (int64_t i = 0; i < times; i++)
-        c->now_ns = clock_ns();
+        c->now_ns = bench_clock_ns();
 }
 
 /* No take is granted: only the hint is wanted. */
@@ -165,20 +165,20 @@ static void calibrate(struct bench_case *c)
     int64_t spent_ns = 0;
 
     for (c->times = 64; spent_ns < NS_PER_ROUND / 2; c->times *= 2) {
-        int64_t begin_ns = clock_ns();
+        int64_t begin_ns = bench_clock_ns();
 
         c->run(c, c->times);
-        spent_ns = clock_ns() - begin_ns;
+        spent_ns = bench_clock_ns() - begin_ns;
     }
 }
 
 static void run_round(struct bench_case *cases, size_t count, int round)
 {
     for (size_t i = 0; i < count; i++) {
-        int64_t begin_ns = clock_ns();
+        int64_t begin_ns = bench_clock_ns();
 
         cases[i].run(&cases[i], cases[i].times);
-        cases[i].ns[round] = (double)(clock_ns() - begin_ns) / (double)cases[i].times;
+        cases[i].ns[round] = (double)(bench_clock_ns() - begin_ns) / (double)cases[i].times;
     }
 }
 
@@ -196,10 +196,14 @@ static void measure(struct bench_target *t, const struct bench_case *cases, size
 {
     const struct bench_case *c = find(cases, count, t->name);
 
-    t->value = t->base ? bench_ratio(c, find(cases, count, t->base)) : c->best_ns;
+    if (t->count)
+        t->value = t->count(c);
+    else
+        t->value = t->base ? bench_ratio(c, find(cases, count, t->base)) : c->best_ns;
 }
 
 #define ANY_RATE "rate=1000000000/s burst=1000000000"
+#define KEY_RATE "rate=1000000/s burst=10"
 
 static struct bench_case cases[] = {
     {.name = "floor: one compare-and-swap", .run = bench_floor_cas},
@@ -218,13 +222,22 @@ static struct bench_case cases[] = {
     {"window 1000: full", WINDOW_SPEC(1000), full_window_open, run_refused, .step_ns = 0},
     {"window 10000: full", WINDOW_SPEC(10000), full_window_open, run_refused, .step_ns = 0},
     {"window 1000000: full", WINDOW_SPEC(1000000), full_window_open, run_refused, .step_ns = 0},
+    {"floor: a million keys, plain table", NULL, bench_keys_floor_open, bench_keys_floor,
+     .step_ns = 0},
+    {"a million keys: id and take", KEY_RATE, bench_keys_open, bench_keys_take, .step_ns = 0},
+    {"a million keys: id, take and report", KEY_RATE, bench_keys_open, bench_keys_take_report,
+     .step_ns = 0},
 };
 
 static struct bench_target targets[] = {
-    {"bucket decision / compare-and-swap", "bucket: take", "floor: one compare-and-swap", 2, 0},
-    {"probe take and report, best ns", "probe: take and report", NULL, 100, 0},
-    {"window take, 1000000 / 10", "window 1000000: take", "window 10: take", 2, 0},
-    {"window full, 1000000 / 10", "window 1000000: full", "window 10: full", 2, 0},
+    {"bucket decision / compare-and-swap", "bucket: take", "floor: one compare-and-swap", 2, 0,
+     NULL},
+    {"probe take and report, best ns", "probe: take and report", NULL, 100, 0, NULL},
+    {"window take, 1000000 / 10", "window 1000000: take", "window 10: take", 2, 0, NULL},
+    {"window full, 1000000 / 10", "window 1000000: full", "window 10: full", 2, 0, NULL},
+    {"a million keys / a plain table", "a million keys: id and take",
+     "floor: a million keys, plain table", 2, 0, NULL},
+    {"bytes of an idle key", "a million keys: id, take and report", NULL, 96, 0, bench_keys_bytes},
 };
 
 static void *idle(void *unused)
@@ -255,12 +268,14 @@ int main(int argc, char **argv)
     }
     for (int round = 0; round < BENCH_ROUNDS; round++)
         run_round(cases, count, round);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         bench_summarise(&cases[i]);
-        fly_limiter_free(cases[i].limiter);
-    }
     for (size_t i = 0; i < target_count; i++)
         measure(&targets[i], cases, count);
+    for (size_t i = 0; i < count; i++) {
+        fly_limiter_free(cases[i].limiter);
+        fly_table_free(cases[i].table);
+    }
 
     bench_print_table(cases, count, targets, target_count);
     if (argc > 1) {

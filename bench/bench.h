@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <flyball/flyball.h>
+
 #define BENCH_ROUNDS 31
 
 struct bench_case {
@@ -27,6 +29,9 @@ struct bench_case {
     void (*run)(struct bench_case *c, int64_t times);
 
     struct fly_limiter *limiter;
+    struct fly_table *table;
+    struct fly_id id;        /* of the key asked for last */
+    uint64_t ticket;         /* and its grant */
     int64_t now_ns;          /* the limiter's clock */
     int64_t step_ns;         /* how far that clock goes with each request */
     int64_t times;           /* per round, found by calibration */
@@ -36,8 +41,8 @@ struct bench_case {
 };
 
 /*
- * A figure to reach: the median ratio of two cases; or, where `base` is NULL, the best time of
- * one, since noise only ever adds to a time.
+ * A figure to reach: the median ratio of two cases; or, where `base` is NULL, what `count` says
+ * of one, or else its best time, since noise only ever adds to a time.
  */
 struct bench_target {
     const char *what;
@@ -45,11 +50,25 @@ struct bench_target {
     const char *base;
     double at_most;
     double value;
+    double (*count)(const struct bench_case *c);
 };
+
+/* The real clock. */
+int64_t bench_clock_ns(void);
 
 /* The floors: what a decision costs at the very least, and what a plain bucket costs. */
 void bench_floor_cas(struct bench_case *c, int64_t times);
 void bench_floor_mutex(struct bench_case *c, int64_t times);
+
+/* A million keys: the floor, and tables of ours. */
+bool bench_keys_floor_open(struct bench_case *c);
+void bench_keys_floor(struct bench_case *c, int64_t times);
+bool bench_keys_open(struct bench_case *c);
+void bench_keys_take(struct bench_case *c, int64_t times);
+void bench_keys_take_report(struct bench_case *c, int64_t times);
+
+/* Bytes a key, all included. */
+double bench_keys_bytes(const struct bench_case *c);
 
 /* Fill in the median and the best of all rounds. */
 void bench_summarise(struct bench_case *c);

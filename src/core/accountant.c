@@ -76,7 +76,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
         .learner = fb_controller_number(s->controller) & 0x7fu,
         .rng.state = seed,
         .now_ns = now_ns,
-        .key = (uint8_t)(seed ^ seed >> 8 ^ 0x5a),
+        .key = fb_ticket_key(seed),
     };
     size_t ring_bytes = fb_tickets_bytes(most_at_once(s));
     fb_tickets_init(&a->tickets, memory, ring_bytes);
@@ -281,6 +281,16 @@ void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)
     /* What each cost is not known here; it was at least one. */
     a->in_flight += (int64_t)grants;
     a->units_out += (int64_t)grants;
+}
+
+bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns)
+{
+    if (a->learner != 0 || a->in_flight > 0)
+        return false;
+    FOR_EACH_IN_FORCE (a, i)
+        if (!rows[i].ops->rested(&a->slot[rows[i].first], now_ns))
+            return false;
+    return true;
 }
 
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)

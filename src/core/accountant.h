@@ -86,6 +86,12 @@ void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int
 /* True while a bucket alone decides, so that its level may be taken from outside. */
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns);
 
+/*
+ * True when these books may be thrown away and opened anew without a limit being broken: nothing
+ * is out, nothing is held or spent, and nothing learns.
+ */
+bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns);
+
 /* From outside the level was taken to `level`, in `grants` grants, each with the next id. */
 void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants);
 

@@ -20,9 +20,8 @@
 #include "core/spec.h"
 #include "core/wide.h"
 
-#define EXACT_MAX  (INT64_C(1) << 30) /* ticks of a permit, where a nanosecond has several */
-#define PERMIT_MAX (INT64_C(1) << 56) /* of a pace: two years */
-#define LEVEL_MAX  (INT64_C(7) << 60)
+#define EXACT_MAX  (INT64_C(1) << 30)    /* ticks of a permit, where a nanosecond has several */
+#define PERMIT_MAX (INT64_C(1) << 56)    /* of a pace: two years */
 #define PACE_BYTES (3 * sizeof(int64_t)) /* TICKS, PERMIT, BURST */
 
 static_assert((int)FB_BUCKET_SLOTS == (int)FB_SLOTS_bucket, "as its row says");
@@ -136,7 +135,7 @@ static void spend(int64_t *slot, int64_t ticks, int64_t now_ns)
     int64_t from = fb_max64(slot[FB_BUCKET_LEVEL], (int64_t)clock_at(slot, now_ns));
 
     /* More than this is owed only where absurd costs add up. */
-    slot[FB_BUCKET_LEVEL] = ticks < LEVEL_MAX - from ? from + ticks : LEVEL_MAX;
+    slot[FB_BUCKET_LEVEL] = ticks < FB_BUCKET_LEVEL_MAX - from ? from + ticks : FB_BUCKET_LEVEL_MAX;
 }
 
 static void bucket_take(int64_t *slot, const struct ask *q)
@@ -207,9 +206,16 @@ static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
         int64_t there = slot[FB_BUCKET_BURST] - missing_at(slot, now_ns);
         fb_wide missing =
             next[FB_BUCKET_BURST] - scaled(there, next[FB_BUCKET_PERMIT], slot[FB_BUCKET_PERMIT]);
-        next[FB_BUCKET_LEVEL] = missing < LEVEL_MAX ? fb_max64(0, (int64_t)missing) : LEVEL_MAX;
+        next[FB_BUCKET_LEVEL] =
+            missing < FB_BUCKET_LEVEL_MAX ? fb_max64(0, (int64_t)missing) : FB_BUCKET_LEVEL_MAX;
     }
     memcpy(slot, next, sizeof(next));
+}
+
+/* Full, as at the beginning. */
+static bool bucket_rested(const int64_t *slot, int64_t now_ns)
+{
+    return missing_at(slot, fb_max64(now_ns, slot[FB_BUCKET_BASE])) == 0;
 }
 
 const struct constraint fb_constraint_bucket = {
@@ -220,4 +226,5 @@ const struct constraint fb_constraint_bucket = {
     .take = bucket_take,
     .refund = bucket_refund,
     .repace = bucket_repace,
+    .rested = bucket_rested,
 };

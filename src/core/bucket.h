@@ -33,6 +33,7 @@ enum {
 
 #define FB_BUCKET_SMALL     (INT64_C(1) << 46) /* a clock that is taken from without a lock */
 #define FB_BUCKET_SPEND_MAX (INT64_C(3) << 61) /* ticks of one request, or a burst */
+#define FB_BUCKET_LEVEL_MAX (INT64_C(7) << 60) /* and of all that is owed */
 
 /* What `cost` permits are worth in ticks; debts beyond the range of instants are all alike. */
 static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)

@@ -49,6 +49,14 @@ static bool concurrency_idle(const int64_t *slot, int64_t now_ns)
     return fb_min64(slot[BOUND], slot[CAP]) == FB_NO_CAP;
 }
 
+/* It counts nothing itself. */
+static bool concurrency_rested(const int64_t *slot, int64_t now_ns)
+{
+    (void)slot;
+    (void)now_ns;
+    return true;
+}
+
 const struct constraint fb_constraint_concurrency = {
     .name = "concurrency",
     .says = "as many requests as allowed are in flight",
@@ -59,4 +67,5 @@ const struct constraint fb_constraint_concurrency = {
     .ready_at = concurrency_ready_at,
     .repace = concurrency_repace,
     .idle = concurrency_idle,
+    .rested = concurrency_rested,
 };

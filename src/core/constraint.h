@@ -103,6 +103,12 @@ struct constraint {
      * decides. NULL: never.
      */
     bool (*idle)(const int64_t *slot, int64_t now_ns);
+
+    /*
+     * True when nothing is remembered that a fresh constraint would not know as well, so that
+     * forgetting it breaks no limit. Every constraint says it.
+     */
+    bool (*rested)(const int64_t *slot, int64_t now_ns);
 };
 
 #define X(name, slots) extern const struct constraint fb_constraint_##name;

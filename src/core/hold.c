@@ -24,7 +24,8 @@ enum {
     RAMP        /* in flight allowed after a hold; 0: no ramp */
 };
 
-#define RAMP_DONE 40
+#define RAMP_DONE    40
+#define RAMP_REST_NS (600 * FB_NS_PER_S) /* a ramp that was not used for so long is over */
 
 static bool hold_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
 {
@@ -111,6 +112,12 @@ static bool hold_idle(const int64_t *slot, int64_t now_ns)
     return fb_max64(slot[UNTIL], slot[PACE_UNTIL]) <= now_ns && slot[RAMP] == 0;
 }
 
+/* Nobody asked for so long that there is no stampede left to prevent. */
+static bool hold_rested(const int64_t *slot, int64_t now_ns)
+{
+    return hold_idle(slot, now_ns) || fb_after(slot[UNTIL], RAMP_REST_NS) <= now_ns;
+}
+
 const struct constraint fb_constraint_hold = {
     .name = "hold",
     .never = "ramp",
@@ -120,4 +127,5 @@ const struct constraint fb_constraint_hold = {
     .report = hold_report,
     .repace = hold_repace,
     .idle = hold_idle,
+    .rested = hold_rested,
 };

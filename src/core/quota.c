@@ -248,6 +248,12 @@ static bool quota_idle(const int64_t *slot, int64_t now_ns)
     return slot[LIMIT] == 0;
 }
 
+/* What was told is over: the next answer tells as much to a fresh one. */
+static bool quota_rested(const int64_t *slot, int64_t now_ns)
+{
+    return slot[LIMIT] == 0 || slot[OPENS] <= now_ns;
+}
+
 const struct constraint fb_constraint_quota = {
     .name = "quota",
     .says = "the quota told by the server is spread or used up",
@@ -257,4 +263,5 @@ const struct constraint fb_constraint_quota = {
     .refund = quota_refund,
     .report = quota_report,
     .idle = quota_idle,
+    .rested = quota_rested,
 };

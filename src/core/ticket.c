@@ -128,3 +128,69 @@ enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket)
     }
     return end;
 }
+
+/* ---- in a few bytes ---- */
+
+static uint16_t at_most_16(uint64_t n)
+{
+    return n < UINT16_MAX ? (uint16_t)n : UINT16_MAX;
+}
+
+/* Whether the grant so many before the newest has ended, as far as the ring knows. */
+static bool has_ended(const struct tickets *t, uint64_t age)
+{
+    return *word_of(t, t->newest - age) & mask_of(t->newest - age);
+}
+
+struct tickets_brief fb_tickets_fold(const struct tickets *t)
+{
+    struct tickets_brief b = {.newest = (uint16_t)t->newest};
+    uint64_t old = t->old;
+
+    for (uint64_t age = 0; age < 64u * t->words; age++) {
+        bool ended = has_ended(t, age);
+        if (age < 64)
+            b.ended |= (uint64_t)ended << age;
+        else
+            old += !ended;
+    }
+    b.old = at_most_16(old);
+    return b;
+}
+
+void fb_tickets_unfold(struct tickets *t, struct tickets_brief brief)
+{
+    assert(t->newest == 0 && t->old == 0);
+
+    /* Once around the ids: what is subtracted from it stays a number of a grant. */
+    t->newest = UINT64_C(1) << 16 | brief.newest;
+    t->old = brief.old;
+    for (uint64_t age = 0; age < 64; age++)
+        if (!(brief.ended >> age & 1))
+            *word_of(t, t->newest - age) &= ~mask_of(t->newest - age);
+}
+
+uint16_t fb_tickets_brief_add(struct tickets_brief *b)
+{
+    uint64_t falls_out = ~b->ended >> 63;
+
+    b->old = at_most_16(b->old + falls_out);
+    b->ended <<= 1;
+    return ++b->newest;
+}
+
+enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, struct ticket ticket)
+{
+    uint16_t age = (uint16_t)(b->newest - ticket.id);
+
+    if (age >= 64) {
+        if (b->old == 0)
+            return TICKET_UNKNOWN;
+        b->old--;
+        return TICKET_OLD;
+    }
+    if (b->ended >> age & 1)
+        return TICKET_UNKNOWN;
+    b->ended |= UINT64_C(1) << age;
+    return TICKET_RECENT;
+}

@@ -25,6 +25,12 @@ struct ticket {
     bool counted;      /* with its cost; else as one unit */
 };
 
+/* What seals the tickets of a limiter with this seed. */
+static inline uint8_t fb_ticket_key(uint64_t seed)
+{
+    return (uint8_t)(seed ^ seed >> 8 ^ 0x5a);
+}
+
 /* The number handed out for a grant; `key` is the limiter's. */
 static inline uint64_t fb_ticket_seal(struct ticket t, uint8_t key)
 {
@@ -74,5 +80,32 @@ enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket);
 
 /* End it, and say what it was. */
 enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket);
+
+/*
+ * The same in a few bytes: of the last 64 grants a bit says whether it has ended (bit 0 is the
+ * newest); of those before only the number that may be out is kept.
+ */
+struct tickets_brief {
+    uint64_t ended;
+    uint16_t newest; /* low bits of the id */
+    uint16_t old;    /* UINT16_MAX: so many or more */
+};
+
+#define FB_TICKETS_BRIEF_NONE ((struct tickets_brief){.ended = UINT64_MAX})
+
+struct tickets_brief fb_tickets_fold(const struct tickets *t);
+
+/* `t` is as fb_tickets_init() left it. */
+void fb_tickets_unfold(struct tickets *t, struct tickets_brief brief);
+
+/* As fb_tickets_add() by one, and fb_tickets_end(). */
+uint16_t fb_tickets_brief_add(struct tickets_brief *b);
+enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, struct ticket ticket);
+
+/* How many may be out. */
+static inline int64_t fb_tickets_brief_out(const struct tickets_brief *b)
+{
+    return 64 - __builtin_popcountll(b->ended) + b->old;
+}
 
 #endif

@@ -417,6 +417,17 @@ static void window_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
     }
 }
 
+/* Empty: it would take a windowful. What was measured of the latencies is measured again. */
+static bool window_rested(const int64_t *slot, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+
+    for (int64_t i = 0; i < m->count; i++)
+        if (free_at(m, &m->window[i], m->window[i].limit, now_ns) > now_ns)
+            return false;
+    return true;
+}
+
 const struct constraint fb_constraint_window = {
     .name = "window",
     .never = "too-large",
@@ -428,4 +439,5 @@ const struct constraint fb_constraint_window = {
     .refund = window_refund,
     .report = window_report,
     .repace = window_repace,
+    .rested = window_rested,
 };

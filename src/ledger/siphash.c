@@ -42,15 +42,30 @@ static inline void block(struct state *h, uint64_t word)
     h->v0 ^= word;
 }
 
-/* Up to eight bytes as a little-endian number; missing ones are 0. */
-static inline uint64_t word_of(const unsigned char *bytes, size_t size)
+/* Eight bytes as a little-endian number. */
+static inline uint64_t word_of(const unsigned char *bytes)
 {
-    uint64_t word = 0;
+    uint64_t word;
 
-    memcpy(&word, bytes, size);
+    memcpy(&word, bytes, sizeof(word));
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     word = __builtin_bswap64(word);
 #endif
+    return word;
+}
+
+/* The last 0 to 7 bytes of a text, likewise. */
+static inline uint64_t rest_of(const unsigned char *bytes, size_t size)
+{
+    size_t rest = size % 8;
+    uint64_t word = 0;
+
+    if (rest == 0)
+        return 0;
+    if (size >= 8) /* read with the bytes before them, which then leave */
+        return word_of(bytes + size - 8) >> (64 - 8 * rest);
+    for (size_t i = 0; i < rest; i++)
+        word |= (uint64_t)bytes[i] << 8 * i;
     return word;
 }
 
@@ -68,15 +83,11 @@ static inline struct state begin(const struct siphash_secret *s, bool wide)
     return h;
 }
 
-/* All whole blocks of the bytes; returns how many bytes are left behind them. */
-static inline size_t whole_blocks(struct state *h, const unsigned char *at, size_t size)
+static inline void whole_blocks(struct state *h, const unsigned char *bytes, size_t size)
 {
-    size_t left_over = size % 8;
-
-    for (const unsigned char *end = at + (size - left_over); at < end; at += 8)
-        block(h, word_of(at, 8));
+    for (size_t at = 0; at + 8 <= size; at += 8)
+        block(h, word_of(bytes + at));
     h->bytes += size;
-    return left_over;
 }
 
 static inline uint64_t half(struct state *h, uint64_t mark, uint64_t *v)
@@ -96,10 +107,9 @@ static struct state message(const struct siphash_secret *s, bool wide, const voi
                             size_t size)
 {
     struct state h = begin(s, wide);
-    const unsigned char *at = bytes;
-    size_t rest = whole_blocks(&h, at, size);
 
-    end(&h, rest > 0 ? word_of(at + (size - rest), rest) : 0);
+    whole_blocks(&h, bytes, size);
+    end(&h, rest_of(bytes, size));
     return h;
 }
 
@@ -114,7 +124,7 @@ static inline struct siphash_wide wide_result(struct state *h)
 
 struct siphash_secret fb_siphash_secret(const unsigned char bytes[FB_SIPHASH_SECRET_BYTES])
 {
-    return (struct siphash_secret){{word_of(bytes, 8), word_of(bytes + 8, 8)}};
+    return (struct siphash_secret){{word_of(bytes), word_of(bytes + 8)}};
 }
 
 uint64_t fb_siphash(const struct siphash_secret *s, const void *bytes, size_t size)
@@ -138,12 +148,12 @@ struct siphash_wide fb_siphash_list(const struct siphash_secret *s, const char *
 
     for (size_t i = 0; i < count; i++) {
         size_t size = strlen(text[i]);
-        const unsigned char *at = (const unsigned char *)text[i];
+        const unsigned char *bytes = (const unsigned char *)text[i];
         block(&h, size);
-        size_t rest = whole_blocks(&h, at, size);
-        if (rest > 0)
-            block(&h, word_of(at + (size - rest), rest));
-        h.bytes += 8 + (8 - rest) % 8;
+        whole_blocks(&h, bytes, size);
+        if (size % 8 > 0)
+            block(&h, rest_of(bytes, size));
+        h.bytes += 8 + (8 - size % 8) % 8;
     }
     end(&h, 0);
     return wide_result(&h);

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 static _Atomic size_t calls_until_failure;
 
@@ -25,6 +26,14 @@ static int must_fail(void)
 void *fb_alloc(size_t size)
 {
     return must_fail() ? NULL : calloc(1, size);
+}
+
+void *fb_alloc_lines(size_t size)
+{
+    size_t whole = (size + 63) / 64 * 64;
+    void *memory = whole >= size && !must_fail() ? aligned_alloc(64, whole) : NULL;
+
+    return memory ? memset(memory, 0, whole) : NULL;
 }
 
 void fb_free(void *memory)

@@ -10,10 +10,13 @@
 /* Zeroed memory, or NULL. Free with fb_free(). */
 void *fb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 
+/* The same, beginning with a line of the cache: 64-aligned. */
+void *fb_alloc_lines(size_t size) __attribute__((malloc, warn_unused_result));
+
 /* NULL is allowed. */
 void fb_free(void *memory);
 
-/* For tests: the n-th fb_alloc() from now on fails, once; 0: none does. */
+/* For tests: the n-th allocation from now on fails, once; 0: none does. */
 void fb_alloc_fail_at(size_t n);
 
 #endif

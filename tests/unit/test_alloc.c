@@ -16,6 +16,22 @@ static void memory_is_zeroed(void **state)
     fb_free(NULL);
 }
 
+static void lines_begin_where_the_cache_has_them(void **state)
+{
+    static const unsigned char zeros[1000];
+
+    (void)state;
+    for (size_t size = 1; size <= sizeof(zeros); size += 37) {
+        void *memory = fb_alloc_lines(size);
+        assert_int_equal((uintptr_t)memory % 64, 0);
+        assert_memory_equal(memory, zeros, size);
+        fb_free(memory);
+    }
+    fb_alloc_fail_at(1);
+    assert_null(fb_alloc_lines(64));
+    assert_null(fb_alloc_lines(SIZE_MAX));
+}
+
 static void the_nth_call_fails_once(void **state)
 {
     (void)state;
@@ -71,6 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed),
+        cmocka_unit_test(lines_begin_where_the_cache_has_them),
         cmocka_unit_test(the_nth_call_fails_once),
         cmocka_unit_test(zero_means_none),
         cmocka_unit_test(a_limiter_without_memory),

@@ -231,6 +231,49 @@ static void random_ends_against_a_table(void **state)
     free(out);
 }
 
+/* ---- in a few bytes ---- */
+
+/* A ring and its brief form, side by side: what one knows the other knows, for the last 64. */
+static void brief_form_of_the_same_grants(void **state)
+{
+    struct tickets t;
+    struct tickets_brief b = FB_TICKETS_BRIEF_NONE;
+    struct rng rng = {seed_of_run()};
+
+    (void)state;
+    fb_tickets_init(&t, NULL, 0);
+    for (int step = 0; step < 5000; step++) {
+        if (fb_rng_next(&rng) % 2)
+            assert_int_equal((uint16_t)fb_tickets_add(&t, 1), fb_tickets_brief_add(&b));
+        struct ticket one = with_id(t.newest - fb_rng_next(&rng) % 64);
+        assert_int_equal(fb_tickets_end(&t, one), fb_tickets_brief_end(&b, one));
+        struct tickets_brief folded = fb_tickets_fold(&t);
+        assert_int_equal(folded.ended, b.ended);
+        assert_int_equal(folded.newest, b.newest);
+        assert_int_equal(folded.old, b.old);
+
+        struct tickets again;
+        fb_tickets_init(&again, NULL, 0);
+        fb_tickets_unfold(&again, b);
+        folded = fb_tickets_fold(&again);
+        assert_memory_equal(&folded.ended, &b.ended, sizeof(b.ended));
+        assert_int_equal(folded.old, b.old);
+    }
+}
+
+static void more_old_ones_than_can_be_counted(void **state)
+{
+    struct tickets_brief b = FB_TICKETS_BRIEF_NONE;
+
+    (void)state;
+    for (int i = 0; i < 70000; i++)
+        fb_tickets_brief_add(&b);
+    assert_int_equal(b.old, UINT16_MAX);
+    assert_int_equal(fb_tickets_brief_out(&b), UINT16_MAX + 64);
+    assert_int_equal(fb_tickets_brief_end(&b, with_id((uint64_t)b.newest - 64)), TICKET_OLD);
+    assert_int_equal(b.old, UINT16_MAX - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +289,8 @@ int main(void)
         cmocka_unit_test(many_at_once),
         cmocka_unit_test(the_number_of_old_ones_ends_at_its_maximum),
         cmocka_unit_test(random_ends_against_a_table),
+        cmocka_unit_test(brief_form_of_the_same_grants),
+        cmocka_unit_test(more_old_ones_than_can_be_counted),
     };
 
     return cmocka_run_group_tests_name("ticket", tests, NULL, NULL);
