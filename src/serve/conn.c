@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conn.c - the life of a connection: bytes come in, states follow, deadlines end what stalls.
+ *
+ * Invariant: on_close is called once for every on_request. The memory lives until both handles are
+ * closed, so whoever calls into a handler may look at the state afterwards.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "serve/conn.h"
+#include "util/alloc.h"
+
+#define LINGER_MS 2000
+
+static const struct handler *handler_of(const struct conn *c)
+{
+    return c->server->handler;
+}
+
+static size_t queued(const struct conn *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
+static void read_if_room(struct conn *c);
+
+/* ---- the end ---- */
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct conn *c = handle->data;
+    struct server *s = c->server;
+
+    if (--c->handles > 0)
+        return;
+    *c->link = c->next;
+    if (c->next)
+        c->next->link = c->link;
+    s->stats.open--;
+    fb_free(c);
+    fb_server_forget(s);
+}
+
+static void end_exchange(struct conn *c, bool complete)
+{
+    if (!c->open)
+        return;
+    c->open = false;
+    c->wants_room = false;
+    c->paused = false;
+    if (handler_of(c)->on_close)
+        handler_of(c)->on_close(c->server->context, &c->exchange, complete);
+}
+
+void fb_conn_close(struct conn *c, bool reset)
+{
+    if (c->state == CONN_CLOSED)
+        return;
+    c->state = CONN_CLOSED;
+    end_exchange(c, false);
+    uv_close((uv_handle_t *)&c->timer, on_handle_closed);
+    if (!reset || uv_tcp_close_reset(&c->tcp, on_handle_closed) < 0)
+        uv_close((uv_handle_t *)&c->tcp, on_handle_closed);
+}
+
+static void on_shut(uv_shutdown_t *request, int status)
+{
+    struct conn *c = request->handle->data;
+
+    if (c->state == CONN_CLOSED)
+        return;
+    if (status < 0 || c->eof) {
+        fb_conn_close(c, false);
+        return;
+    }
+    c->state = CONN_LINGER;
+    fb_conn_set_timer(c, LINGER_MS);
+}
+
+/* No more answers; libuv shuts the connection once all that is queued is written. */
+static void flush(struct conn *c)
+{
+    if (c->state >= CONN_FLUSH)
+        return;
+    c->state = CONN_FLUSH;
+    c->queue_then = queued(c);
+    fb_conn_set_timer(c, c->server->options.idle_ms);
+    if (uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) < 0)
+        fb_conn_close(c, false);
+    else
+        read_if_room(c);
+}
+
+void fb_conn_retire(struct conn *c)
+{
+    if (c->state == CONN_IDLE && queued(c) == 0)
+        fb_conn_close(c, false);
+    else if (c->state == CONN_IDLE)
+        flush(c);
+}
+
+/* ---- deadlines ---- */
+
+static void on_stalled(struct conn *c)
+{
+    size_t now = queued(c);
+
+    if (now == 0 && c->state == CONN_ANSWER)
+        return; /* all is written; the handler may take its time */
+    if (now == c->queue_then) {
+        fb_conn_close(c, true);
+        return;
+    }
+    c->queue_then = now;
+    fb_conn_set_timer(c, c->server->options.idle_ms);
+}
+
+/* A body has a grace, and then so much time as its bytes are worth. */
+static void on_slow_body(struct conn *c)
+{
+    const struct server_options *o = &c->server->options;
+    int64_t allowed_ms = o->idle_ms + c->body_bytes * 1000 / o->body_rate_min;
+    int64_t since_ms = (int64_t)(uv_now(c->server->loop) - c->body_since_ms);
+
+    if (since_ms < allowed_ms) {
+        fb_conn_set_timer(c, allowed_ms - since_ms);
+        return;
+    }
+    c->server->stats.bad++;
+    fb_conn_refuse(c, 408, "the body of the request took too long");
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct conn *c = timer->data;
+
+    bool quiet = c->state == CONN_IDLE && queued(c) == 0;
+
+    if (c->failed || quiet || c->state == CONN_LINGER) {
+        fb_conn_close(c, false);
+    } else if (c->state == CONN_HEAD) {
+        c->server->stats.bad++;
+        fb_conn_refuse(c, 408, "the head of the request took too long");
+    } else if (c->state == CONN_BODY) {
+        on_slow_body(c);
+    } else {
+        on_stalled(c);
+    }
+}
+
+void fb_conn_set_timer(struct conn *c, int64_t ms)
+{
+    /* What has failed is ended by the next turn of the loop, whatever comes between. */
+    uv_timer_start(&c->timer, on_deadline, c->failed ? 0 : (uint64_t)ms, 0);
+}
+
+void fb_conn_watch_writing(struct conn *c)
+{
+    if (c->state != CONN_ANSWER || uv_is_active((uv_handle_t *)&c->timer))
+        return;
+    c->queue_then = queued(c);
+    fb_conn_set_timer(c, c->server->options.idle_ms);
+}
+
+/* ---- requests ---- */
+
+static void enter_idle(struct conn *c)
+{
+    const struct server_options *o = &c->server->options;
+
+    c->state = CONN_IDLE;
+    c->queue_then = queued(c);
+    if (c->server->draining && c->in_at == c->in_end)
+        flush(c);
+    else
+        fb_conn_set_timer(c, c->used ? o->idle_ms : o->head_ms);
+}
+
+static void enter_body(struct conn *c)
+{
+    c->state = CONN_BODY;
+    c->body_since_ms = uv_now(c->server->loop);
+    c->body_bytes = 0;
+    fb_conn_set_timer(c, c->server->options.idle_ms);
+}
+
+static void enter_answer(struct conn *c)
+{
+    c->state = CONN_ANSWER;
+    if (!c->failed)
+        uv_timer_stop(&c->timer);
+    if (queued(c) > 0)
+        fb_conn_watch_writing(c);
+}
+
+void fb_conn_answered(struct conn *c, bool complete)
+{
+    end_exchange(c, complete);
+    if (c->state == CONN_CLOSED)
+        return;
+    if (!c->keep) {
+        flush(c);
+        return;
+    }
+    if (c->state == CONN_ANSWER)
+        enter_idle(c);
+    fb_conn_pump(c);
+}
+
+static void on_head(struct conn *c, struct slice body)
+{
+    const struct http_request *q = &c->reader.request;
+
+    (void)body;
+    c->server->stats.requests++;
+    c->used = true;
+    c->open = true;
+    c->begun = false;
+    c->keep = true;
+    c->chunked = false;
+    c->out_left = -1;
+    c->body_left = q->chunked || q->length > 0;
+    c->exchange.request = q;
+    c->exchange.data = NULL;
+    enter_body(c);
+    handler_of(c)->on_request(c->server->context, &c->exchange);
+    if (c->open && !c->begun && q->wants_continue && c->body_left)
+        fb_conn_send_continue(c);
+}
+
+static void on_body(struct conn *c, struct slice body)
+{
+    c->body_bytes += (int64_t)body.length;
+    if (c->open && handler_of(c)->on_body)
+        handler_of(c)->on_body(c->server->context, &c->exchange, body);
+}
+
+static void on_end(struct conn *c, struct slice body)
+{
+    (void)body;
+    c->body_left = false;
+    if (c->open) {
+        enter_answer(c);
+        handler_of(c)->on_end(c->server->context, &c->exchange);
+    } else {
+        enter_idle(c);
+    }
+}
+
+static void on_bad(struct conn *c, struct slice body)
+{
+    (void)body;
+    c->server->stats.bad++;
+    fb_conn_refuse(c, fb_http_fault_status(c->reader.fault), fb_http_fault_reason(c->reader.fault));
+}
+
+static void (*const events[])(struct conn *c, struct slice body) = {
+    [HTTP_HEAD] = on_head,
+    [HTTP_BODY] = on_body,
+    [HTTP_END] = on_end,
+    [HTTP_BAD] = on_bad,
+};
+
+/* Not while an answer is due, and not while the answers before it wait to be read. */
+static bool may_read(const struct conn *c)
+{
+    return c->state <= CONN_BODY && !c->paused && !(c->state == CONN_IDLE && fb_conn_is_full(c));
+}
+
+/* Whether the reader got all there is. */
+static bool pump_once(struct conn *c)
+{
+    struct slice bytes = {c->in + c->in_at, c->in_end - c->in_at};
+    struct slice body = {NULL, 0};
+    enum http_event event = fb_http_read(&c->reader, &bytes, &body);
+
+    c->in_at = c->in_end - bytes.length;
+    if (event != HTTP_MORE) {
+        events[event](c, body);
+        return false;
+    }
+    if (c->state == CONN_IDLE && !fb_http_reader_is_idle(&c->reader)) {
+        c->state = CONN_HEAD;
+        fb_conn_set_timer(c, c->server->options.head_ms);
+    }
+    return true;
+}
+
+/* ---- bytes from the client ---- */
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct conn *c = handle->data;
+
+    (void)suggested;
+    if (c->state >= CONN_FLUSH)
+        c->in_at = c->in_end;
+    c->in_end -= c->in_at;
+    memmove(c->in, c->in + c->in_at, c->in_end);
+    c->in_at = 0;
+    *buf = uv_buf_init(c->in + c->in_end, (unsigned)(sizeof(c->in) - c->in_end));
+}
+
+/* A client that has its answers, or asked nothing, may go; what is queued is written first. */
+static void on_client_gone(struct conn *c, bool eof)
+{
+    c->eof = true;
+    if (eof && !c->open && c->state != CONN_LINGER && queued(c) > 0) {
+        uv_read_stop((uv_stream_t *)&c->tcp);
+        flush(c);
+    } else {
+        fb_conn_close(c, false);
+    }
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
+{
+    struct conn *c = stream->data;
+
+    (void)buf;
+    if (c->state == CONN_CLOSED || size == 0)
+        return;
+    if (size < 0) {
+        on_client_gone(c, size == UV_EOF);
+        return;
+    }
+    c->in_end += (size_t)size;
+    fb_conn_pump(c);
+}
+
+/* Read while there is room even if nothing is to be done: so a leaving client is seen. */
+static void read_if_room(struct conn *c)
+{
+    bool room = c->state >= CONN_FLUSH || c->in_end - c->in_at < sizeof(c->in);
+
+    if (room == c->reading || c->eof || c->state == CONN_CLOSED)
+        return;
+    c->reading = room;
+    if (!room)
+        uv_read_stop((uv_stream_t *)&c->tcp);
+    else if (uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read) < 0)
+        fb_conn_close(c, false);
+}
+
+void fb_conn_pump(struct conn *c)
+{
+    bool done = false;
+
+    if (c->pumping)
+        return;
+    c->pumping = true;
+    while (!done && may_read(c))
+        done = pump_once(c);
+    c->pumping = false;
+    read_if_room(c);
+}
+
+void fb_request_pause(struct exchange *x)
+{
+    fb_conn_of(x)->paused = true;
+}
+
+void fb_request_resume(struct exchange *x)
+{
+    struct conn *c = fb_conn_of(x);
+
+    c->paused = false;
+    fb_conn_pump(c);
+}
+
+/* ---- the beginning ---- */
+
+/* One answer without a look at the request, and the end: no room for more. */
+static void turn_away(struct conn *c)
+{
+    static char sorry[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                          "Content-Length: 0\r\nRetry-After: 1\r\nConnection: close\r\n\r\n";
+    uv_buf_t buf = uv_buf_init(sorry, sizeof(sorry) - 1);
+
+    c->server->stats.turned_away++;
+    uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
+    fb_conn_close(c, false);
+}
+
+static void link_to_server(struct conn *c, struct server *s)
+{
+    c->server = s;
+    c->next = s->first;
+    if (c->next)
+        c->next->link = &c->next;
+    s->first = c;
+    c->link = &s->first;
+    s->stats.open++;
+    c->exchange.connection = ++s->stats.accepted;
+    c->exchange.peer = &c->peer;
+}
+
+int fb_conn_accept(struct server *s, uv_stream_t *listener)
+{
+    struct conn *c = fb_alloc(sizeof *c);
+    struct http_limits limits = FB_HTTP_LIMITS;
+    int size = sizeof(c->peer);
+
+    if (!c)
+        return -ENOMEM;
+    limits.body = s->options.body_bytes_max;
+    fb_http_reader_init(&c->reader, &limits, c->store, c->field);
+    uv_tcp_init(s->loop, &c->tcp);
+    uv_timer_init(s->loop, &c->timer);
+    c->tcp.data = c->timer.data = c;
+    c->handles = 2;
+
+    int rc = uv_accept(listener, (uv_stream_t *)&c->tcp);
+    bool full = rc < 0 || uv_tcp_getpeername(&c->tcp, &c->peer.any, &size) < 0 ||
+                fb_server_is_full(s, &c->peer);
+    link_to_server(c, s);
+    if (full) {
+        turn_away(c);
+        return rc;
+    }
+    uv_tcp_nodelay(&c->tcp, 1);
+    enter_idle(c);
+    read_if_room(c);
+    return 0;
+}
