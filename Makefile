@@ -34,12 +34,14 @@ version_part = $(shell sed -n 's/^.define FLY_VERSION_$(1) \([0-9]*\)$$/\1/p' \
 MAJOR   := $(call version_part,MAJOR)
 VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 
-# The library needs libc alone; the command carries it and everything else.
+# The library needs libc alone; the command carries it and everything else. What is generated
+# (gen/) is made in $(BUILD) from presets/ and compiled like the rest.
 sources    = $(sort $(wildcard $(foreach f,$(1),src/$(f)/*.c src/$(f)/*/*.c)))
-LIB_SRC   := $(call sources,core signal ledger util)
+LIB_SRC   := $(call sources,core signal ledger util) gen/presets.c
 APP_SRC   := $(call sources,http1 store config engine serve watch sim)
 CLI_SRC   := $(call sources,cli)
-APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lm
+APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
+PRESETS   := $(sort $(wildcard presets/*.yaml))
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 THREAD_SRC := $(shell grep -l -e pthread_create -e thrd_create $(UNIT_SRC) /dev/null)
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
@@ -83,6 +85,11 @@ objects = $(patsubst %.c,$(BUILD)/$(1)/%.o,$(2))
 # $(call variant,directory,compiler,flags)
 define variant
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/flags | deps
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)
+	$$(Q)$(2) $(BASE) $(3) $(WERROR) $$(CPPFLAGS) -MMD -MP -c -o $$@ $$<
+
+$(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/flags | deps
 	@mkdir -p $$(@D)
 	$$(call say,CC,$$@)
 	$$(Q)$(2) $(BASE) $(3) $(WERROR) $$(CPPFLAGS) -MMD -MP -c -o $$@ $$<
@@ -163,6 +170,21 @@ $(BUILD)/flyball: $(CMD_OBJ) $(LIB_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $(CMD_OBJ) $(LIB_OBJ) \
 	  $(APP_LIBS)
+
+# ----------------------------------------------------------------------------------------- presets
+
+# YAML is read here, when it is built; the folder itself is named for the sake of files that go.
+$(BUILD)/gen/presets.c: $(BUILD)/presetc $(PRESETS) presets
+	@mkdir -p $(@D)
+	$(call say,PRESETS,$@)
+	$(Q)$(BUILD)/presetc $(PRESETS) >$@
+
+PRESETC_SRC := tools/presetc.c $(call sources,core util) \
+  $(patsubst %,src/config/%.c,keys mistakes preset_file suggest yaml)
+
+$(BUILD)/presetc: $(call objects,obj,$(PRESETC_SRC))
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ -lfyaml
 
 # ----------------------------------------------------------------------------------------- tests
 
@@ -248,7 +270,8 @@ tidy: all ## the house rules, each with a check
 	@$(PYTHON) tools/tidy --build $(BUILD)
 
 format: ## lay the sources out as `make tidy` wants them
-	clang-format -i $(wildcard $(addsuffix /*.[ch],include/flyball src/* src/*/* tests/* bench))
+	clang-format -i \
+	  $(wildcard $(addsuffix /*.[ch],include/flyball src/* src/*/* tests/* bench tools))
 
 # -------------------------------------------------------------------------------------- coverage
 

@@ -150,6 +150,7 @@ FLY_API const char *fly_version(void);
 #endif
 
 /* The other families, each a header that may be read by itself. */
+#include <flyball/preset.h>
 #include <flyball/table.h>
 
 #endif

@@ -30,12 +30,6 @@ struct command {
 FB_COMMANDS(X)
 #undef X
 
-/*
- * The name among `names` (NULL behind the last) nearest to `word`, if near enough to be a slip of
- * the keyboard; or NULL.
- */
-const char *fb_suggest(const char *word, const char *const *names);
-
 /* End a stream of results: flush, and complain once if anything could not be written. */
 int fb_finish_output(FILE *out, const char *path);
 

@@ -7,6 +7,7 @@
 #include <flyball/flyball.h>
 
 #include "cli/command.h"
+#include "config/suggest.h"
 
 #define X(name) &fb_command_##name,
 static const struct command *const COMMANDS[] = {FB_COMMANDS(X)};

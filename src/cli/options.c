@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "config/suggest.h"
 
 #define ROWS_MAX 64
 

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/simulate.h"
+#include "config/suggest.h"
 
 #define SAYS "flyball simulate: "
 

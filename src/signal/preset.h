@@ -27,7 +27,7 @@ enum reset_unit {
 struct preset_pool {
     const char *name;   /* as the provider names it in its headers, where it does */
     const char *method; /* "GET", or NULL: any */
-    const char *path;   /* beginning of the path, or NULL: any */
+    const char *path;   /* this and below it, "*" for one whole segment; or NULL: any */
     const char *limit;  /* limit text for this pool, or NULL: nothing known */
 };
 
@@ -51,11 +51,20 @@ extern const size_t fb_preset_count;
 /* By its name, any case; or NULL. */
 const struct preset *fb_preset_find(struct slice name);
 
-/* By the host of a URL, without its port; or NULL: not a host of any preset. */
+/*
+ * By the host of a URL, without its port, any case; or NULL: not a host of any preset. Of several
+ * patterns that fit, the longest decides.
+ */
 const struct preset *fb_preset_for_host(struct slice host);
 
-/* The pool of a request, or NULL: the preset names none for it. `path` begins with '/'. */
+/*
+ * The pool of a request, or NULL: the preset names none for it. `path` begins with '/', a query
+ * behind it is left out; it is compared as it is written, percent signs and all.
+ */
 const struct preset_pool *fb_preset_pool(const struct preset *p, struct slice method,
                                          struct slice path);
+
+/* The limit text for requests of a pool (NULL: of none), or NULL: nothing known. */
+const char *fb_preset_limit(const struct preset *p, const struct preset_pool *pool);
 
 #endif

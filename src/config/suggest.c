@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* suggest.c - "did you mean": the nearest name by edit distance, swapped neighbours included. */
+#include "config/suggest.h"
+
 #include <stddef.h>
 #include <string.h>
-
-#include "cli/command.h"
 
 #define WORD_MAX 48
 
