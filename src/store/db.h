@@ -83,6 +83,9 @@ int fb_db_begin(struct db *db, bool sync) __attribute__((warn_unused_result));
 int fb_db_commit(struct db *db) __attribute__((warn_unused_result));
 void fb_db_rollback(struct db *db);
 
+/* Put onto the disk what was committed without `sync`, as far as nobody is reading it. */
+void fb_db_sync(struct db *db);
+
 /*
  * The disk is full: give up the space kept back for this. True when there was some, and a second
  * try is worth while.

@@ -13,8 +13,9 @@
  * output that cannot be cut (a pipe) gets its bytes before the commit, so that nothing is missing;
  * what was written in the last commit interval may be there twice.
  *
- * If the output is shorter than committed (a power cut), or the journal was damaged, the states
- * are read back from the output: each result tells its item and its outcome.
+ * A result is one line, a JSON object that begins with its item and its outcome. If the output is
+ * shorter than committed (a power cut), or the journal was damaged, the states are read back from
+ * there.
  *
  * A request that must not be sent twice is marked as started, on the disk, before it is sent. What
  * is still marked when the journal is opened again was perhaps done and perhaps not: it ends as
@@ -76,8 +77,8 @@ int fb_journal_open(struct store *s, const struct journal_options *o, struct jou
     __attribute__((warn_unused_result));
 
 /*
- * The state of an item as it was when the journal was opened: started ones are unknown by now.
- * `check` is fb_journal_check() of the request; *ret_same is false when the journal remembers
+ * The state of an item as it was when the journal was opened. A started one must now be put as
+ * unknown: nobody knows whether it was done. `check` is fb_journal_check() of the request; *ret_same is false when the journal remembers
  * another request at that place: the list was changed.
  */
 enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
@@ -94,8 +95,12 @@ struct journal_entry {
     uint16_t check;
     enum item_state state;
 
-    /* Append the result to `out`: on the worker's thread, once for each attempt. NULL: none. */
-    int (*format)(const struct journal_entry *e, struct buffer *out);
+    /*
+     * Append the further members of the result to `out`, each after a comma: on the worker's
+     * thread, once for each attempt. 0 or negative errno. NULL: the output gets nothing.
+     */
+    int (*format)(struct journal_entry *e, struct buffer *out);
+    const char *failing; /* set by format(): the file of its own that it could not write */
     /* It is committed (0), or could not be. */
     void (*done)(struct journal_entry *e, int error);
 
@@ -110,12 +115,12 @@ struct journal_entry {
 int fb_journal_put(struct journal *j, struct journal_entry *e) __attribute__((warn_unused_result));
 
 /*
- * After fb_store_drain() and before fb_store_close(): let go of the output. `finished`: all is
- * done and a stream was the output, so nothing is left to resume and the file can go.
+ * After fb_store_close(): let go of the output. `finished`: nothing is left to resume and the file
+ * can go. NULL is allowed.
  */
 void fb_journal_close(struct journal *j, bool finished);
 
-/* "done", "unknown"... */
-const char *fb_item_state_name(enum item_state state);
+/* As results have it: "ok" for done, else the state's own name. */
+const char *fb_journal_outcome(enum item_state state);
 
 #endif

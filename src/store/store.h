@@ -41,13 +41,16 @@ struct store_hooks {
     int (*before_commit)(struct db *db, void *context, bool sync);
     /* It is committed. */
     void (*committed)(void *context);
+    /* The path that could not be written, or NULL: then it is the database. */
+    const char *(*failing)(void *context);
     void *context;
 };
 
 struct store_job {
     struct store_job *next;  /* the store's */
     struct store_file *file; /* where it goes */
-    bool sync;               /* do not gather: commit at once, and onto the disk */
+    bool urgent;             /* do not gather: somebody waits for it */
+    bool sync;               /* urgent, and onto the disk */
     int error;
 
     /*
