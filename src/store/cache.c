@@ -114,7 +114,7 @@ static void touch(struct db *db, const uint64_t key[2])
         return; /* then it is thrown away somewhat sooner */
 }
 
-/* ---------------------------------------------------------------------------- through the worker */
+/* --------------------------------------------------------------------------- through the worker */
 
 /* A copy of an answer with all that it points to. */
 struct parcel {

@@ -78,8 +78,9 @@ int fb_journal_open(struct store *s, const struct journal_options *o, struct jou
 
 /*
  * The state of an item as it was when the journal was opened. A started one must now be put as
- * unknown: nobody knows whether it was done. `check` is fb_journal_check() of the request; *ret_same is false when the journal remembers
- * another request at that place: the list was changed.
+ * unknown: nobody knows whether it was done. `check` is fb_journal_check() of the request;
+ * *ret_same is false when the journal remembers another request at that place: the list was
+ * changed.
  */
 enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
                                  bool *ret_same);

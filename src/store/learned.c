@@ -174,7 +174,7 @@ int fb_learned_events(struct db *db, int (*each)(void *context, const struct lea
     return found;
 }
 
-/* ---------------------------------------------------------------------------- through the worker */
+/* --------------------------------------------------------------------------- through the worker */
 
 struct learned_job {
     struct store_job job;

@@ -5,46 +5,20 @@
 #include <string.h>
 
 #include "util/text.h"
+#include "util/utf8.h"
 
-/* The length of the UTF-8 sequence that begins here, or 0 when there is none. */
-static size_t sequence(const unsigned char *at, size_t left)
+/* Most bodies are ASCII up to a point: look at eight bytes at a time. */
+static bool is_utf8(const char *bytes, size_t size)
 {
-    static const struct {
-        unsigned char first, last, low, high; /* first byte; range of the second */
-        size_t size;
-    } FORMS[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
+    uint64_t eight = 0;
+    size_t at = 0;
 
-    if (at[0] < 0x80)
-        return 1;
-    for (size_t f = 0; f < sizeof FORMS / sizeof FORMS[0]; f++) {
-        if (at[0] < FORMS[f].first || at[0] > FORMS[f].last)
-            continue;
-        if (left < FORMS[f].size || at[1] < FORMS[f].low || at[1] > FORMS[f].high)
-            return 0;
-        for (size_t i = 2; i < FORMS[f].size; i++) {
-            if ((at[i] & 0xc0) != 0x80)
-                return 0;
-        }
-        return FORMS[f].size;
+    for (; at + sizeof eight <= size; at += sizeof eight) {
+        memcpy(&eight, bytes + at, sizeof eight);
+        if (eight & UINT64_C(0x8080808080808080))
+            break;
     }
-    return 0;
-}
-
-bool fb_is_utf8(const char *bytes, size_t size)
-{
-    const unsigned char *at = (const unsigned char *)bytes;
-
-    for (size_t i = 0; i < size;) {
-        size_t step = at[i] < 0x80 ? 1 : sequence(at + i, size - i);
-        if (step == 0)
-            return false;
-        i += step;
-    }
-    return true;
+    return fb_utf8_prefix(bytes + at, size - at) == size - at;
 }
 
 static bool is_plain(unsigned char c)
@@ -67,28 +41,36 @@ static void add_escape(struct buffer *b, unsigned char c)
     fb_buffer_add(b, (char[]){'\\', 'u', '0', '0', HEX[c >> 4], HEX[c & 15]}, 6);
 }
 
+/* Bytes above ASCII: as they are as far as they are UTF-8, else one U+FFFD. */
+static size_t add_high(struct buffer *b, const char *bytes, size_t left)
+{
+    size_t high = 0;
+
+    while (high < left && (unsigned char)bytes[high] >= 0x80)
+        high++;
+    size_t good = fb_utf8_prefix(bytes, high);
+    if (good == 0)
+        fb_buffer_add(b, "\xef\xbf\xbd", 3);
+    else
+        fb_buffer_add(b, bytes, good);
+    return good ? good : 1;
+}
+
 void fb_json_add_string(struct buffer *b, const char *bytes, size_t size)
 {
-    const unsigned char *at = (const unsigned char *)bytes;
-
     fb_buffer_add_char(b, '"');
     for (size_t i = 0; i < size;) {
         size_t run = 0;
-        while (i + run < size && is_plain(at[i + run]))
+        while (i + run < size && is_plain((unsigned char)bytes[i + run]))
             run++;
         fb_buffer_add(b, bytes + i, run);
         i += run;
         if (i == size)
             break;
-
-        size_t step = sequence(at + i, size - i);
-        if (step == 0)
-            fb_buffer_add(b, "\xef\xbf\xbd", 3);
-        else if (step > 1)
-            fb_buffer_add(b, bytes + i, step);
+        if ((unsigned char)bytes[i] >= 0x80)
+            i += add_high(b, bytes + i, size - i);
         else
-            add_escape(b, at[i]);
-        i += step ? step : 1;
+            add_escape(b, (unsigned char)bytes[i++]);
     }
     fb_buffer_add_char(b, '"');
 }
@@ -165,7 +147,7 @@ void fb_json_real(struct buffer *b, const char *name, double value, int digits)
 
 void fb_json_bytes(struct buffer *b, const char *name, const char *bytes, size_t size)
 {
-    if (fb_is_utf8(bytes, size)) {
+    if (is_utf8(bytes, size)) {
         fb_json_name(b, name);
         fb_json_add_string(b, bytes, size);
         return;

@@ -15,9 +15,6 @@
 
 #include "util/buffer.h"
 
-/* Whether these bytes are UTF-8 as RFC 3629 has it: no surrogates, no overlong forms. */
-bool fb_is_utf8(const char *bytes, size_t size);
-
 /* A quoted string. Bytes that are not UTF-8 become U+FFFD each. */
 void fb_json_add_string(struct buffer *b, const char *bytes, size_t size);
 
