@@ -27,7 +27,7 @@ void fb_queue_init(struct queue *q, int64_t max, int32_t ageing)
     *q = (struct queue){.max = max, .ageing = ageing};
 }
 
-/* -------------------------------------------------------------------------------------- lists */
+/* ---------------------------------------------------------------------------------------- lists */
 
 static void key_list_add(struct queue_list *l, struct queue_task *t)
 {
@@ -59,7 +59,7 @@ static void level_list_remove(struct queue_list *l, struct queue_task *t)
     t->newer = t->older = NULL;
 }
 
-/* -------------------------------------------------------------------------- where a key stands */
+/* --------------------------------------------------------------------------- where a key stands */
 
 /* The first task of one level of a key in a lane may have changed. */
 static void stand_anew(struct queue_key *k, int level)

@@ -109,7 +109,7 @@ static inline bool fb_queue_is_full(const struct queue *q)
  */
 struct queue_task *fb_queue_victim(const struct queue *q, enum priority priority);
 
-/* ------------------------------------------------------------------------------- who goes next */
+/* -------------------------------------------------------------------------------- who goes next */
 
 /*
  * The task in `lane` (the queue's own, or one of fb_queue_stand_in()) whose turn it is, or NULL.

@@ -47,7 +47,7 @@ struct engine_header {
     const char *value;
 };
 
-/* ------------------------------------------------------------------------------------- tasks */
+/* ---------------------------------------------------------------------------------------- tasks */
 
 /* The method is not idempotent, but sending it twice does no harm (an idempotency key). */
 #define ENGINE_RETRYABLE 1u
@@ -81,7 +81,7 @@ struct engine_task {
     void *user;            /* comes back with the result */
 };
 
-/* ----------------------------------------------------------------------------------- results */
+/* -------------------------------------------------------------------------------------- results */
 
 #define FB_ENGINE_ENDS(X)                                                                    \
     X(OK, "ok")               /* an answer below 400, 304 included */                        \
@@ -127,7 +127,7 @@ struct engine_result {
     const char *pool;
 };
 
-/* ----------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------- options */
 
 /* A key, as limiters are made for it. */
 struct engine_key {
@@ -216,15 +216,16 @@ struct engine_options {
     size_t observer_count;
     size_t events_max; /* that wait for observers: 4096 */
 
-    int64_t anchor_ns; /* 0: chosen so that the clock counts from the epoch */
-    uint64_t seed;     /* 0: from the system */
+    int64_t anchor_ns;        /* 0: chosen so that the clock counts from the epoch */
+    uint64_t seed;            /* 0: from the system */
+    unsigned char secret[16]; /* keys the hash of credentials; zeroes: from the system */
     struct engine_connect connect;
 };
 
 /* Everything as the comments above say. */
 void fb_engine_options_init(struct engine_options *o);
 
-/* ---------------------------------------------------------------------------------- the engine */
+/* ----------------------------------------------------------------------------------- the engine */
 
 /* On a libuv loop with libcurl. 0, or a negative errno with a sentence: -EINVAL for options. */
 int fb_engine_open(struct uv_loop_s *loop, const struct engine_options *o,

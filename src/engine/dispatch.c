@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch.c - a turn of the engine: what is late ends, what may start starts, one timer is set.
+ *
+ * Invariant: a task leaves the queue only with a permit and a slot. A key that lacks either steps
+ * aside, with the time or the event that brings it back, and the next one is looked at.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "engine/inside.h"
+#include "util/text.h"
+
+/* Nothing of ours is out, yet only a report can unblock: somebody else's. Look again soon. */
+#define POLL_NS (20 * FB_NS_PER_MS)
+
+static int64_t used_slots(const struct engine *e)
+{
+    return e->stats.in_flight + e->stats.asked;
+}
+
+/* Whether bulk work may have a slot: not the reserved ones, unless nobody was there to use them. */
+static bool bulk_may_start(const struct engine *e)
+{
+    return used_slots(e) < e->options.concurrency - e->options.reserved ||
+           e->now_ns - e->interactive_ns > FB_ENGINE_RESERVE_NS;
+}
+
+/* ------------------------------------------------------------------------------- stepping aside */
+
+static void set_cause(struct key *k, const char *cause)
+{
+    struct text t;
+
+    fb_text_init(&t, k->cause, sizeof(k->cause));
+    fb_text_add(&t, cause);
+}
+
+/* The slot of the provider that this key did not use is for the next that stands there. */
+static void pass_slot(struct engine *e, struct provider *p)
+{
+    struct queue_task *t = fb_queue_first(&e->queue, &p->lane, true);
+
+    if (t && p->in_flight < e->options.concurrency_provider)
+        fb_queue_wake(&e->queue, t->key);
+}
+
+static void end_late_ones(struct engine *e, struct key *k, int64_t at_ns)
+{
+    struct queue_task *t;
+
+    while ((t = fb_queue_late_in(&k->q, at_ns)))
+        fb_job_defer(fb_job_of(t), FAIL_LATE, at_ns, NULL, NULL);
+    (void)e;
+}
+
+static void step_aside(struct engine *e, struct key *k, int64_t at_ns, const char *cause)
+{
+    set_cause(k, cause);
+    fb_queue_wait(&e->queue, &k->q, at_ns);
+    pass_slot(e, k->provider);
+    if (at_ns == FB_NEVER)
+        return;
+    if (!k->waits) {
+        struct event more = {.until_ns = at_ns};
+
+        memcpy(more.cause, k->cause, sizeof(more.cause));
+        k->waits = true;
+        fb_engine_tell(e, FB_EVENT_WAIT, NULL, k, &more);
+    }
+    end_late_ones(e, k, at_ns);
+}
+
+static bool is_too_long(const struct engine *e, int64_t at_ns)
+{
+    return e->options.hold_max_ns > 0 && at_ns - e->now_ns > e->options.hold_max_ns;
+}
+
+/* Longer than anybody wants to wait: what is queued here is put off until then. */
+static void park(struct engine *e, struct key *k, int64_t at_ns, const char *sentence)
+{
+    enum failure f = k->down_since_ns == FB_NEVER ? FAIL_THROTTLED : FAIL_NETWORK;
+
+    fb_queue_wait(&e->queue, &k->q, at_ns);
+    for (int i = 0; i < FB_QUEUE_LEVELS; i++)
+        while (k->q.level[i].first)
+            fb_job_defer(fb_job_of(k->q.level[i].first), f, at_ns, sentence, NULL);
+}
+
+/* --------------------------------------------------------------------------------------- asking */
+
+/* What the key's own breaker and pause say; FB_NEVER while the trial is out. */
+static int64_t broken_until(const struct engine *e, const struct key *k, const char **ret_cause)
+{
+    int64_t breaker_ns = fb_breaker_ready_at(&k->breaker, e->now_ns);
+    int64_t pause_ns = fb_pause_ready_at(&k->pause);
+
+    *ret_cause = pause_ns > breaker_ns ? "pause" : "breaker";
+    return fb_max64(breaker_ns, pause_ns);
+}
+
+static bool is_down_for_long(const struct engine *e, const struct key *k)
+{
+    return e->options.outage_max_ns > 0 && k->down_since_ns != FB_NEVER &&
+           e->now_ns - k->down_since_ns > e->options.outage_max_ns;
+}
+
+static bool passes_breaker(struct engine *e, struct key *k)
+{
+    const char *cause;
+    int64_t at_ns = broken_until(e, k, &cause);
+
+    if (at_ns <= e->now_ns)
+        return true;
+    if (at_ns != FB_NEVER && is_down_for_long(e, k))
+        park(e, k, at_ns, "the host has been failing for too long");
+    else
+        step_aside(e, k, at_ns, cause);
+    return false;
+}
+
+static bool has_slot(struct engine *e, struct key *k)
+{
+    const struct engine_options *o = &e->options;
+
+    if (o->concurrency_key > 0 && k->in_flight >= o->concurrency_key) {
+        step_aside(e, k, FB_NEVER, "concurrency");
+        return false;
+    }
+    if (o->concurrency_provider > 0 && k->provider->in_flight >= o->concurrency_provider) {
+        set_cause(k, "concurrency");
+        fb_queue_stand_in(&e->queue, &k->q, &k->provider->lane);
+        return false;
+    }
+    return true;
+}
+
+/* The limiter said no. */
+static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int64_t at_ns)
+{
+    struct fly_why why = {.size = sizeof(why), .cause = "limit"};
+
+    (void)fly_limiter_why(k->limiter, e->now_ns, j->cost, &why);
+    if (strcmp(why.cause, "too-large") == 0) {
+        fb_job_end(j, ENGINE_FAILED, FAIL_BAD_REQUEST, why.text, NULL);
+        return;
+    }
+    if (at_ns != FLY_NEVER && is_too_long(e, at_ns)) {
+        set_cause(k, why.cause);
+        park(e, k, at_ns, why.text);
+        return;
+    }
+    if (at_ns == FLY_NEVER && k->in_flight == 0)
+        at_ns = fb_after(e->now_ns, POLL_NS);
+    step_aside(e, k, at_ns == FLY_NEVER ? FB_NEVER : at_ns, why.cause);
+}
+
+/* Whether somebody has to write it down before it leaves. */
+static bool must_ask(const struct engine *e, const struct job *j)
+{
+    return e->options.on_start && !j->is_approved && !fb_job_is_idempotent(j);
+}
+
+/* Only when it could leave at once: what is asked for counts as started. */
+static void ask_first(struct engine *e, struct key *k, struct job *j)
+{
+    struct fly_why why = {.size = sizeof(why)};
+
+    (void)fly_limiter_why(k->limiter, e->now_ns, j->cost, &why);
+    if (why.until_ns > e->now_ns)
+        wait_for_limiter(e, k, j, why.until_ns);
+    else
+        fb_job_ask(j);
+}
+
+static void leave_queue(struct engine *e, struct job *j)
+{
+    struct key *k = j->key;
+
+    if (k->waits) {
+        k->waits = false;
+        fb_engine_tell(e, FB_EVENT_RESET, NULL, k, NULL);
+    }
+    if (j->is_retry)
+        fb_retry_budget_take(&k->provider->budget, e->now_ns);
+    else
+        fb_retry_budget_request(&k->provider->budget, e->now_ns);
+    j->cause = e->now_ns > j->wanted_ns ? k->cause : "";
+    j->waited_ns += e->now_ns - j->wanted_ns;
+    fb_queue_start(&e->queue, &j->q);
+}
+
+static void try_job(struct engine *e, struct job *j)
+{
+    struct key *k = j->key;
+    uint64_t ticket = 0;
+    int64_t at_ns;
+
+    if (!has_slot(e, k) || !passes_breaker(e, k))
+        return;
+    at_ns = j->is_retry ? fb_retry_budget_ready_at(&k->provider->budget, e->now_ns) : e->now_ns;
+    if (at_ns > e->now_ns) {
+        int64_t wanted_ns = j->wanted_ns;
+
+        fb_job_delay(j, at_ns);
+        j->wanted_ns = wanted_ns;
+        return;
+    }
+    if (must_ask(e, j)) {
+        ask_first(e, k, j);
+        return;
+    }
+    at_ns = fly_limiter_take(k->limiter, e->now_ns, j->cost, &ticket);
+    if (at_ns > e->now_ns) {
+        wait_for_limiter(e, k, j, at_ns);
+        return;
+    }
+    leave_queue(e, j);
+    fb_attempt_start(j, ticket);
+}
+
+/* --------------------------------------------------------------------------------------- a turn */
+
+static void end_refused(struct engine *e)
+{
+    while (e->ending.first) {
+        struct job *j = fb_job_of(e->ending.first);
+
+        if (j->failure == FAIL_LATE ||
+            (j->failure == FAIL_NO_ROOM && e->options.when_full == ENGINE_FULL_DEFER))
+            fb_job_defer(j, (enum failure)j->failure, j->ready_at_ns, NULL, NULL);
+        else if (j->failure == FAIL_STOPPED)
+            fb_job_end(j, ENGINE_CANCELLED, FAIL_STOPPED, NULL, NULL);
+        else
+            fb_job_end(j, ENGINE_FAILED, (enum failure)j->failure, NULL, NULL);
+    }
+}
+
+static void end_impatient(struct engine *e)
+{
+    struct queue_task *t;
+
+    while ((t = fb_queue_late(&e->queue, e->now_ns))) {
+        struct job *j = fb_job_of(t);
+
+        fb_job_defer(j, FAIL_LATE, fb_key_estimate(e, j->key), NULL, NULL);
+    }
+}
+
+static void start_what_may(struct engine *e)
+{
+    struct queue_task *t;
+
+    while (!e->is_paused && !e->is_stopping && used_slots(e) < e->options.concurrency &&
+           (t = fb_queue_first(&e->queue, &e->queue.lane, bulk_may_start(e))))
+        try_job(e, fb_job_of(t));
+}
+
+static void offer_room(struct engine *e)
+{
+    if (!e->wants_room || e->is_stopping || e->queue.count > e->options.queue_max / 2)
+        return;
+    e->wants_room = false;
+    if (e->options.on_room)
+        e->options.on_room(e->options.user);
+}
+
+static void set_timer(struct engine *e)
+{
+    int64_t at_ns = fb_min64(fb_queue_next_at(&e->queue), fb_attempt_next_deadline(e));
+
+    if (e->stats.in_flight > 0)
+        at_ns = fb_min64(at_ns, e->stop_ns);
+    if (e->ending.first)
+        at_ns = e->now_ns;
+    if (e->options.reserved > 0 && !bulk_may_start(e))
+        at_ns = fb_min64(at_ns, fb_after(e->interactive_ns, FB_ENGINE_RESERVE_NS + 1));
+    if (at_ns != e->wake_ns) {
+        e->wake_ns = at_ns;
+        e->ports.wake_at(e->ports.self, at_ns);
+    }
+}
+
+void fb_dispatch(struct engine *e)
+{
+    fb_queue_advance(&e->queue, e->now_ns);
+    end_refused(e);
+    end_impatient(e);
+    start_what_may(e);
+    offer_room(e);
+    set_timer(e);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine.c - what callers call: submit, go, cancel, stop, close; and the turn.
+ *
+ * Whatever happens, decisions are made in one place, fb_dispatch(), once per turn. A call from
+ * outside changes the queue and asks for a turn; results are told from turns only.
+ */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "engine/inside.h"
+#include "engine/options.h"
+#include "util/alloc.h"
+#include "util/text.h"
+
+static const char *const end_names[ENGINE_ENDS] = {
+#define X(id, name) [ENGINE_##id] = (name),
+    FB_ENGINE_ENDS(X)
+#undef X
+};
+
+const char *fb_engine_end_name(enum engine_end end)
+{
+    assert(end < ENGINE_ENDS);
+    return end_names[end];
+}
+
+/* ------------------------------------------------------------------------------------ beginning */
+
+static int add_rules(struct engine *e, struct fly_error *err)
+{
+    const char *const *text = e->options.recovery;
+
+    fb_recovery_init(&e->recovery);
+    e->recovery.mode = e->options.mode;
+    e->recovery.attempts_max = e->options.attempts_max;
+    for (; text && *text; text++) {
+        int rc = fb_recovery_add(&e->recovery, *text, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* A seed of the caller's makes a run repeatable, secrets included. */
+static int draw_secrets(struct engine *e)
+{
+    static const unsigned char none[16];
+    struct engine_options *o = &e->options;
+    uint64_t seed = o->seed;
+    unsigned char bytes[16];
+
+    if (seed == 0 && getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        return -EIO;
+    e->rng.state = seed;
+    e->keys.seed = fb_rng_next(&e->rng);
+    e->providers.seed = fb_rng_next(&e->rng);
+    memcpy(bytes, o->secret, sizeof(bytes));
+    for (size_t i = 0; memcmp(o->secret, none, sizeof(none)) == 0 && i < sizeof(bytes); i++)
+        bytes[i] = (unsigned char)(fb_rng_next(&e->rng) >> 32);
+    e->secret = fb_siphash_secret(bytes);
+    return 0;
+}
+
+/* Everything that can be wrong; the limit text is tried once, so that a mistake shows at once. */
+static int prepare(struct engine *e, struct fly_error *err)
+{
+    const struct engine_options *o = &e->options;
+    struct fly_limiter *l;
+    int rc = fb_engine_options_check(o, err);
+
+    if (rc == 0)
+        rc = add_rules(e, err);
+    if (rc == 0)
+        rc = draw_secrets(e);
+    if (rc < 0)
+        return rc;
+    l = fly_limiter_new(o->limit, 0, 1, err);
+    if (!l)
+        return -EINVAL;
+    fly_limiter_free(l);
+    if (o->observer_count > 0 && o->events_max > 0)
+        rc = fb_observe_new(o->observer, o->observer_count, o->events_max, e->ports.has_threads,
+                            &e->observe);
+    return rc;
+}
+
+int fb_engine_new(const struct engine_ports *ports, const struct engine_options *o,
+                  struct engine **ret_engine, struct fly_error *err)
+{
+    struct engine *e = fb_alloc(sizeof(*e));
+    int rc;
+
+    err->text[0] = '\0';
+    if (!e)
+        return -ENOMEM;
+    e->ports = *ports;
+    e->options = *o;
+    e->stop_ns = FB_NEVER;
+    e->wake_ns = FB_NEVER;
+    rc = prepare(e, err);
+    if (rc < 0) {
+        fb_observe_free(e->observe);
+        fb_free(e);
+        return rc;
+    }
+    fb_queue_init(&e->queue, o->queue_max, o->ageing);
+    fb_engine_read_clock(e);
+    e->interactive_ns = e->now_ns - FB_ENGINE_RESERVE_NS - 1;
+    e->recycled_ns = e->now_ns;
+    *ret_engine = e;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------- the turn */
+
+void fb_engine_read_clock(struct engine *e)
+{
+    e->now_ns = fb_max64(e->now_ns, e->ports.now(e->ports.self));
+}
+
+int64_t fb_engine_now(const struct engine *e)
+{
+    return e->ports.now(e->ports.self);
+}
+
+/* Something changed outside of a turn: have one. */
+static void want_turn(struct engine *e)
+{
+    if (!e->in_turn && e->wake_ns != 0) {
+        e->wake_ns = 0;
+        e->ports.wake_at(e->ports.self, 0);
+    }
+}
+
+static void note_busy(struct engine *e)
+{
+    bool busy = e->stats.submitted > e->stats.done;
+
+    if (busy != e->is_busy) {
+        e->is_busy = busy;
+        e->ports.busy(e->ports.self, busy);
+    }
+}
+
+static void recycle_when_due(struct engine *e)
+{
+    if (e->now_ns - e->recycled_ns >= e->options.recycle_ns ||
+        e->stats.done - e->recycled_done >= e->options.recycle_tasks)
+        fb_engine_recycle(e);
+}
+
+static void cut_all(struct engine *e)
+{
+    struct heap_node *n;
+
+    while ((n = fb_heap_first(&e->deadlines)))
+        fb_attempt_cut(FB_HEAP_OWNER(n, struct attempt, node), FAIL_STOPPED);
+}
+
+void fb_engine_tick(struct engine *e)
+{
+    assert(!e->in_turn);
+    e->in_turn = true;
+    e->wake_ns = FB_NEVER;
+    fb_engine_read_clock(e);
+    fb_attempt_deadlines(e);
+    if (e->now_ns >= e->stop_ns)
+        cut_all(e);
+    fb_dispatch(e);
+    recycle_when_due(e);
+    note_busy(e);
+    e->in_turn = false;
+}
+
+/* ----------------------------------------------------------------------------------- submitting */
+
+/* Full: the newest of the lowest priority makes room for what is above it. */
+static int make_room(struct engine *e, enum priority p)
+{
+    struct queue_task *victim;
+
+    if (!fb_queue_is_full(&e->queue))
+        return 0;
+    victim = fb_queue_victim(&e->queue, p);
+    if (!victim) {
+        e->wants_room = true;
+        e->stats.refused++;
+        return -ENOBUFS;
+    }
+    e->stats.evicted++;
+    fb_job_refuse(fb_job_of(victim), FAIL_NO_ROOM, fb_key_estimate(e, fb_job_of(victim)->key));
+    return 0;
+}
+
+static void place(struct engine *e, struct job *j, int64_t not_before_ns)
+{
+    int64_t at_ns = e->now_ns;
+
+    if (j->q.start_by_ns < FB_NEVER)
+        at_ns = fb_max64(fb_key_estimate(e, j->key), not_before_ns);
+    if (e->options.mode == MODE_OFFLINE)
+        fb_job_refuse(j, FAIL_OFFLINE, 0);
+    else if (at_ns > j->q.start_by_ns)
+        fb_job_refuse(j, FAIL_LATE, at_ns);
+    else if (not_before_ns > e->now_ns)
+        fb_job_delay(j, not_before_ns);
+    else
+        fb_job_queue(j);
+}
+
+int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job **ret_job,
+                     struct fly_error *err)
+{
+    struct fly_error unheard;
+    struct job *j = NULL;
+    int rc;
+
+    err = err ? err : &unheard;
+    err->text[0] = '\0';
+    if (e->is_stopping)
+        return -ESHUTDOWN;
+    if (!e->in_turn)
+        fb_engine_read_clock(e);
+    rc = make_room(e, t->priority);
+    if (rc == 0)
+        rc = fb_job_new(e, t, &j, err);
+    if (rc < 0)
+        return rc;
+    e->stats.submitted++;
+    if (j->q.priority <= PRIORITY_IMMINENT)
+        e->interactive_ns = e->now_ns;
+    place(e, j, t->not_before_ns);
+    want_turn(e);
+    note_busy(e);
+    if (ret_job)
+        *ret_job = j;
+    return 0;
+}
+
+void fb_engine_go(struct engine *e, struct job *j, int verdict)
+{
+    assert(j->state == JOB_ASKED);
+    j->is_approved = true;
+    j->q.to_front = true;
+    if (verdict != 0 || e->is_stopping)
+        fb_job_refuse(j, FAIL_STOPPED, 0);
+    else
+        fb_job_queue(j);
+    want_turn(e);
+}
+
+void fb_engine_cancel(struct engine *e, struct job *j)
+{
+    j->is_cancelled = true;
+    switch ((enum job_state)j->state) {
+    case JOB_FLYING:
+        /* Its deadline has come: the next turn cuts it off. */
+        fb_heap_remove(&e->deadlines, &j->attempt->node);
+        j->attempt->total_ns = e->now_ns;
+        fb_heap_add(&e->deadlines, &j->attempt->node, e->now_ns);
+        break;
+    case JOB_QUEUED:
+    case JOB_ASKED:
+    case JOB_ENDING:
+        fb_job_refuse(j, FAIL_STOPPED, 0);
+        break;
+    }
+    want_turn(e);
+}
+
+/* ------------------------------------------------------------------------------------- stopping */
+
+static void refuse_queued(struct engine *e)
+{
+    for (int i = 0; i < FB_QUEUE_LEVELS; i++)
+        while (e->queue.level[i].first) {
+            struct queue_task *t = e->queue.level[i].first;
+
+            fb_job_refuse(fb_job_of(t), FAIL_STOPPED, 0);
+        }
+}
+
+void fb_engine_stop(struct engine *e, int64_t deadline_ns)
+{
+    e->is_stopping = true;
+    e->stop_ns = fb_min64(e->stop_ns, deadline_ns);
+    refuse_queued(e);
+    want_turn(e);
+}
+
+void fb_engine_pause(struct engine *e)
+{
+    e->is_paused = true;
+}
+
+void fb_engine_resume(struct engine *e)
+{
+    e->is_paused = false;
+    want_turn(e);
+}
+
+void fb_engine_recycle(struct engine *e)
+{
+    e->recycled_ns = e->now_ns;
+    e->recycled_done = e->stats.done;
+    e->stats.recycles++;
+    e->ports.recycle(e->ports.self);
+    fb_engine_tell(e, FB_EVENT_RECYCLE, NULL, NULL, NULL);
+}
+
+void fb_engine_close(struct engine *e, void (*done)(void *arg), void *arg)
+{
+    struct engine_ports ports;
+
+    if (!e)
+        return;
+    assert(!e->in_turn);
+    fb_engine_stop(e, FB_LONG_AGO);
+    while (e->asked.first)
+        fb_job_refuse(fb_job_of(e->asked.first), FAIL_STOPPED, 0);
+    fb_engine_tick(e);
+    assert(e->stats.done == e->stats.submitted);
+    fb_observe_free(e->observe);
+    fb_keys_fini(e);
+    while (e->free_attempt) {
+        struct attempt *a = e->free_attempt;
+
+        e->free_attempt = a->next;
+        fb_free(a);
+    }
+    ports = e->ports;
+    fb_free(e);
+    ports.close(ports.self, done, arg);
+}
+
+/* -------------------------------------------------------------------------------------- looking */
+
+void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats)
+{
+    *ret_stats = e->stats;
+    ret_stats->queued = e->queue.count;
+    ret_stats->keys = (int64_t)e->keys.count;
+    ret_stats->connections = e->ports.connections(e->ports.self);
+    ret_stats->events_lost = e->observe ? fb_observe_lost(e->observe) : 0;
+}
+
+static void copy_text(char *to, size_t size, const char *from)
+{
+    struct text t;
+
+    fb_text_init(&t, to, size);
+    fb_text_add(&t, from);
+}
+
+void fb_engine_tell(struct engine *e, enum event_type kind, const struct job *j,
+                    const struct key *k, const struct event *more)
+{
+    struct event event = {.until_ns = INT64_MIN};
+
+    if (!e->observe)
+        return;
+    if (more)
+        event = *more;
+    event.kind = kind;
+    event.at_ns = e->now_ns;
+    if (j) {
+        event.attempt = j->attempts;
+        event.waited_ns = j->waited_ns;
+        copy_text(event.item, sizeof(event.item), j->id);
+        copy_text(event.operation, sizeof(event.operation), j->operation);
+        if (!event.cause[0])
+            copy_text(event.cause, sizeof(event.cause), j->cause);
+    }
+    if (k) {
+        copy_text(event.provider, sizeof(event.provider), k->name);
+        copy_text(event.pool, sizeof(event.pool), k->pool);
+    }
+    fb_observe_add(e->observe, &event);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inside.h - the engine's own structs, shared by its files and by nobody else.
+ *
+ * A job is always in one state, and what counts it follows from that: queued (in the queue, perhaps
+ * delayed), asked (on_start was called, holds a slot), flying (an attempt is out, holds a slot),
+ * ending (refused at once; the next turn tells). Whoever moves it calls one function of job.c.
+ */
+#ifndef FLYBALL_ENGINE_INSIDE_H
+#define FLYBALL_ENGINE_INSIDE_H
+
+#include <flyball/flyball.h>
+
+#include "core/breaker.h"
+#include "core/instant.h"
+#include "core/pause.h"
+#include "core/queue.h"
+#include "core/retry_budget.h"
+#include "core/rng.h"
+#include "engine/engine.h"
+#include "engine/observe.h"
+#include "engine/ports.h"
+#include "engine/table.h"
+#include "ledger/siphash.h"
+
+#define FB_ENGINE_THROTTLED_MAX 100
+#define FB_ENGINE_RESERVE_NS    (10 * FB_NS_PER_S) /* idle so long, the reserved share opens */
+
+struct provider {
+    struct table_entry entry;
+    struct queue_lane lane; /* keys that wait for a slot here */
+    struct retry_budget budget;
+    int32_t in_flight;
+    char name[];
+};
+
+struct key {
+    struct table_entry entry;
+    struct queue_key q;
+    struct provider *provider;
+    struct fly_limiter *limiter;
+    struct breaker breaker;
+    struct pause pause;
+    int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
+    double rate;           /* as last told to observers */
+    int32_t in_flight;
+    bool waits;     /* it was told to wait, and observers heard of it */
+    char cause[24]; /* for what */
+    const char *pool;
+    const char *credential;
+    char name[]; /* provider, pool, credential, each with its NUL */
+};
+
+enum job_state { JOB_QUEUED, JOB_ASKED, JOB_FLYING, JOB_ENDING };
+
+struct job {
+    struct queue_task q;
+    struct engine *engine;
+    struct key *key;
+    struct attempt *attempt; /* while flying */
+    void *user;
+    const char *first_url; /* as submitted: credentials are for its origin */
+    const char *url;       /* the present one */
+    char *moved;           /* where a redirect led; owned; NULL: none */
+    const char *method;
+    const char *id;
+    const char *operation;
+    const char *provider, *pool, *credential; /* as given, or NULL */
+    const struct engine_header *header;
+    const char *const *alternative;
+    const void *body;
+    const char *cause;
+    size_t body_size;
+    int64_t submitted_ns;
+    int64_t wanted_ns; /* from then on it could have left, had it been allowed */
+    int64_t waited_ns;
+    int64_t sent_ns, first_byte_ns; /* of the last attempt */
+    int64_t ready_at_ns;
+    uint32_t header_count;
+    uint32_t cost;
+    uint32_t flags;
+    int32_t attempts; /* in all */
+    int32_t tries;    /* of the present source */
+    int32_t requests;
+    int32_t throttled;
+    int16_t redirects;
+    int16_t source;
+    int16_t alternative_count;
+    uint8_t state; /* enum job_state */
+    uint8_t failure;
+    bool is_approved; /* on_start was answered for the next attempt */
+    bool is_retry;    /* the next attempt pays from the retry budget */
+    bool was_sent;    /* ever */
+    bool from_public; /* redirected from a public address */
+    bool is_foreign;  /* redirected to another origin: credentials stay behind */
+    bool drops_body;  /* redirected into a GET */
+    bool is_cancelled;
+};
+
+enum attempt_phase { PHASE_CONNECT, PHASE_FIRST_BYTE, PHASE_BODY };
+
+struct attempt {
+    struct engine *engine;
+    struct job *job;
+    struct key *key;
+    void *transfer;        /* the port's */
+    struct heap_node node; /* by deadline */
+    uint64_t ticket;
+    int64_t sent_ns;  /* granted */
+    int64_t moved_ns; /* the last byte, or the present phase, began */
+    int64_t first_byte_ns;
+    int64_t total_ns;     /* deadline */
+    struct attempt *next; /* of the free ones */
+    enum attempt_phase phase;
+    bool has_left;
+};
+
+struct engine {
+    struct engine_options options;
+    struct engine_ports ports;
+    struct recovery recovery;
+    struct queue queue;
+    struct table keys, providers;
+    struct heap deadlines; /* attempts */
+    struct attempt *free_attempt;
+    struct queue_list asked;  /* jobs, by their queue links */
+    struct queue_list ending; /* jobs refused at once */
+    struct observe *observe;  /* NULL: nobody looks */
+    struct rng rng;
+    struct siphash_secret secret; /* of the hash of credentials */
+    struct engine_stats stats;
+    int64_t now_ns;
+    int64_t wake_ns;        /* as the port was told */
+    int64_t interactive_ns; /* the last time that there was any */
+    int64_t stop_ns;        /* everything is cut off then; FB_NEVER: not stopping */
+    int64_t recycled_ns;
+    int64_t recycled_done;
+    bool is_stopping, is_paused, wants_room, is_busy, in_turn;
+};
+
+/* keys.c */
+int fb_key_get(struct engine *e, const struct job *j, struct key **ret_key, struct fly_error *err);
+void fb_keys_fini(struct engine *e);
+int64_t fb_key_estimate(const struct engine *e, const struct key *k);
+void fb_key_note_rate(struct engine *e, struct key *k);
+
+/* job.c */
+int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_job,
+               struct fly_error *err);
+bool fb_job_is_idempotent(const struct job *j);
+void fb_job_queue(struct job *j);                   /* into its key, by its priority */
+void fb_job_delay(struct job *j, int64_t until_ns); /* not before then */
+void fb_job_refuse(struct job *j, enum failure f, int64_t ready_at_ns); /* ends in the next turn */
+void fb_job_ask(struct job *j);                                         /* calls on_start */
+void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *sentence,
+                const struct attempt_end *last);
+void fb_job_defer(struct job *j, enum failure f, int64_t ready_at_ns, const char *sentence,
+                  const struct attempt_end *last);
+
+/* route.c */
+bool fb_route_is_redirect(const struct job *j, const struct attempt_end *end);
+int fb_route_redirect(struct job *j, const struct attempt_end *end, const char **ret_sentence);
+int fb_route_failover(struct job *j); /* 0; or -ENOENT: there is no other source */
+bool fb_route_sends_header(const struct job *j, const char *name);
+
+/* dispatch.c */
+void fb_dispatch(struct engine *e);
+
+/* attempt.c */
+void fb_attempt_start(struct job *j, uint64_t ticket);
+void fb_attempt_cut(struct attempt *a, enum failure f); /* cut off; what follows is decided */
+void fb_attempt_deadlines(struct engine *e);
+int64_t fb_attempt_next_deadline(const struct engine *e);
+
+/* outcome.c: the attempt is reported and over; decide what becomes of its job. */
+void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end *end,
+                bool is_throttled);
+
+/* answer.c: what the answer says about limits. */
+void fb_answer_read(const struct attempt_end *end, int64_t now_ns, struct fly_outcome *o);
+
+/* url.c */
+struct url_parts {
+    const char *host; /* where it begins in the URL; with brackets */
+    size_t host_size;
+    const char *authority; /* host and port, without userinfo */
+    size_t authority_size;
+    const char *userinfo;
+    size_t userinfo_size; /* 0: none */
+    bool is_https;
+};
+
+int fb_url_read(const char *url, struct url_parts *ret_parts);
+int fb_url_follow(const char *base, const char *location, char **ret_url);
+bool fb_url_same_origin(const char *a, const char *b);
+
+/* observe: fill in what is known and pass it on. */
+void fb_engine_tell(struct engine *e, enum event_type kind, const struct job *j,
+                    const struct key *k, const struct event *more);
+
+static inline struct job *fb_job_of(struct queue_task *t)
+{
+    return FB_HEAP_OWNER(t, struct job, q);
+}
+
+static inline struct key *fb_key_of(struct queue_key *k)
+{
+    return FB_HEAP_OWNER(k, struct key, q);
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * transfer.c - one request through libcurl, from start to what came of it.
+ *
+ * Easy handles are kept and used again: for each request only what differs is set.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include <flyball/flyball.h>
+
+#include "core/instant.h"
+#include "engine/head.h"
+#include "engine/net.h"
+#include "util/alloc.h"
+
+#define BUFFER_KEPT_MAX (64 << 10) /* larger ones are given back after each request */
+#define LARGE_BODY      (64 << 10) /* of a request: its upload is watched */
+
+/* -------------------------------------------------------------------------- keeping and freeing */
+
+static struct transfer *transfer_get(struct net_pool *p)
+{
+    struct transfer *t = p->idle;
+
+    if (t) {
+        p->idle = t->next;
+        return t;
+    }
+    t = fb_alloc(sizeof(*t));
+    if (!t)
+        return NULL;
+    t->pool = p;
+    if (fb_transfer_setup(t) < 0) {
+        fb_free(t);
+        return NULL;
+    }
+    t->behind = p->all;
+    if (p->all)
+        p->all->before = t;
+    p->all = t;
+    return t;
+}
+
+static void shrink(struct buffer *b)
+{
+    if (b->room > BUFFER_KEPT_MAX || b->failed)
+        fb_buffer_fini(b);
+    else
+        fb_buffer_clear(b);
+}
+
+/* Off the multi handle: an unfinished one closes its connection. */
+static void put_back(struct transfer *t)
+{
+    struct net_pool *p = t->pool;
+
+    if (t->is_running) {
+        curl_multi_remove_handle(p->multi, t->easy);
+        t->is_running = false;
+        p->running--;
+    }
+    curl_slist_free_all(t->headers);
+    t->headers = NULL;
+    t->attempt = NULL;
+    shrink(&t->head);
+    shrink(&t->body);
+    t->next = p->idle;
+    p->idle = t;
+}
+
+void fb_transfer_free(struct transfer *t)
+{
+    assert(!t->is_running);
+    *(t->before ? &t->before->behind : &t->pool->all) = t->behind;
+    if (t->behind)
+        t->behind->before = t->before;
+    curl_slist_free_all(t->headers);
+    curl_easy_cleanup(t->easy);
+    fb_buffer_fini(&t->head);
+    fb_buffer_fini(&t->body);
+    fb_free(t->header);
+    fb_free(t);
+}
+
+/* ------------------------------------------------------------------------------------- starting */
+
+static bool add_header(struct transfer *t, const char *name, const char *value)
+{
+    struct buffer b = BUFFER_INIT;
+    struct curl_slist *more = NULL;
+    const char *line;
+
+    fb_buffer_add_text(&b, name);
+    /* libcurl's way to send a header without a value. */
+    fb_buffer_add_text(&b, value[0] ? ": " : ";");
+    fb_buffer_add_text(&b, value);
+    line = fb_buffer_text(&b);
+    if (line)
+        more = curl_slist_append(t->headers, line);
+    fb_buffer_fini(&b);
+    if (more)
+        t->headers = more;
+    return more != NULL;
+}
+
+static bool names(const struct attempt_request *r, const char *name)
+{
+    for (size_t i = 0; i < r->header_count; i++)
+        if (strcasecmp(r->header[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* libcurl adds these to requests with a body; nobody asked for them. */
+static bool drop_header(struct transfer *t, const struct attempt_request *r, const char *line,
+                        const char *name)
+{
+    struct curl_slist *more;
+
+    if (names(r, name))
+        return true;
+    more = curl_slist_append(t->headers, line);
+    if (more)
+        t->headers = more;
+    return more != NULL;
+}
+
+static int set_headers(struct transfer *t, const struct attempt_request *r)
+{
+    bool good = true;
+
+    for (size_t i = 0; good && i < r->header_count; i++)
+        good = add_header(t, r->header[i].name, r->header[i].value);
+    if (good && r->body_size > 0)
+        good = drop_header(t, r, "Content-Type:", "Content-Type") &&
+               drop_header(t, r, "Expect:", "Expect");
+    curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->headers);
+    return good ? 0 : -ENOMEM;
+}
+
+static void set_method(CURL *h, const struct attempt_request *r)
+{
+    bool has_body = r->body_size > 0 || strcmp(r->method, "POST") == 0;
+    bool is_usual = strcmp(r->method, has_body ? "POST" : "GET") == 0;
+
+    curl_easy_setopt(h, CURLOPT_HTTPGET, 1L); /* undoes what the last request set */
+    curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, is_usual ? NULL : r->method);
+    if (has_body) {
+        curl_easy_setopt(h, CURLOPT_POST, 1L);
+        curl_easy_setopt(h, CURLOPT_POSTFIELDS, r->body_size ? r->body : "");
+        curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_size);
+    } else if (strcmp(r->method, "HEAD") == 0) {
+        curl_easy_setopt(h, CURLOPT_NOBODY, 1L);
+        curl_easy_setopt(h, CURLOPT_CUSTOMREQUEST, NULL);
+    }
+}
+
+static int prepare(struct transfer *t, const struct attempt_request *r)
+{
+    const struct engine_options *o = &t->pool->net->options;
+    struct http_limits limits = {
+        .line = (size_t)o->head_bytes_max,
+        .head = (size_t)o->head_bytes_max,
+        .fields = (size_t)o->headers_max,
+        .body = INT64_MAX,
+    };
+
+    fb_http_answer_init(&t->answer, &limits);
+    t->fault = HTTP_FINE;
+    t->was_refused = t->was_not_paid = t->is_too_large = t->from_public = false;
+    t->refuses_private = r->refuse_private;
+    t->uploaded = 0;
+    t->error[0] = '\0';
+    curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
+    curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, (long)r->fresh);
+    curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
+    /* Wait whether a connection that is being made can be shared (HTTP/2). */
+    curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT,
+                     (long)(!o->connect.http1_only && strncasecmp(r->url, "https:", 6) == 0));
+    curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, (long)(r->body_size < LARGE_BODY));
+    set_method(t->easy, r);
+    return set_headers(t, r);
+}
+
+int fb_transfer_start(struct net *n, struct attempt *a, const struct attempt_request *r,
+                      struct transfer **ret_transfer)
+{
+    struct transfer *t = transfer_get(n->pool);
+    int rc;
+
+    if (!t)
+        return -ENOMEM;
+    t->attempt = a;
+    rc = prepare(t, r);
+    if (rc == 0 && curl_multi_add_handle(t->pool->multi, t->easy) != CURLM_OK)
+        rc = -ENOMEM;
+    if (rc < 0) {
+        put_back(t);
+        return rc;
+    }
+    t->is_running = true;
+    t->pool->running++;
+    *ret_transfer = t;
+    return 0;
+}
+
+void fb_transfer_abort(struct transfer *t)
+{
+    put_back(t);
+}
+
+/* ------------------------------------------------------------------------------ what came of it */
+
+static const struct {
+    CURLcode code;
+    enum failure failure;
+} codes[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, FAIL_DNS},
+    {CURLE_COULDNT_RESOLVE_PROXY, FAIL_DNS},
+    {CURLE_COULDNT_CONNECT, FAIL_REFUSED},
+    {CURLE_OPERATION_TIMEDOUT, FAIL_CONNECT_TIMEOUT},
+    {CURLE_GOT_NOTHING, FAIL_RESET},
+    {CURLE_SEND_ERROR, FAIL_RESET},
+    {CURLE_RECV_ERROR, FAIL_RESET},
+    {CURLE_PARTIAL_FILE, FAIL_PAYLOAD},
+    {CURLE_WEIRD_SERVER_REPLY, FAIL_PAYLOAD},
+    {CURLE_UNSUPPORTED_PROTOCOL, FAIL_PAYLOAD},
+    {CURLE_BAD_CONTENT_ENCODING, FAIL_PAYLOAD},
+    {CURLE_SSL_CONNECT_ERROR, FAIL_TLS},
+    {CURLE_PEER_FAILED_VERIFICATION, FAIL_TLS},
+    {CURLE_SSL_CERTPROBLEM, FAIL_TLS},
+    {CURLE_SSL_CIPHER, FAIL_TLS},
+    {CURLE_SSL_CACERT_BADFILE, FAIL_TLS},
+    {CURLE_SSL_ISSUER_ERROR, FAIL_TLS},
+    {CURLE_SSL_PINNEDPUBKEYNOTMATCH, FAIL_TLS},
+    {CURLE_SSL_INVALIDCERTSTATUS, FAIL_TLS},
+    {CURLE_URL_MALFORMAT, FAIL_BAD_REQUEST},
+    {CURLE_OUT_OF_MEMORY, FAIL_MEMORY},
+};
+
+static enum failure failure_of(const struct transfer *t, CURLcode code)
+{
+    /* The same code as for a lost connection; only the text tells them apart. */
+    if (code == CURLE_RECV_ERROR && strstr(t->error, "chunked-encoding"))
+        return FAIL_PAYLOAD;
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+        if (codes[i].code == code)
+            return codes[i].failure;
+    return FAIL_NETWORK;
+}
+
+/* Our own reasons first: libcurl only knows that a callback said no. */
+static void judge(struct transfer *t, CURLcode code, struct attempt_end *end)
+{
+    const struct {
+        bool is_so;
+        enum failure failure;
+        const char *sentence;
+    } ours[] = {
+        {t->was_refused, FAIL_POLICY, "a private address, where only public ones are allowed"},
+        {t->was_not_paid, FAIL_RESET, "the connection was lost; sending again had no permit"},
+        {t->is_too_large, FAIL_TOO_LARGE, NULL},
+        {t->body.failed || t->head.failed, FAIL_MEMORY, NULL},
+        {t->fault != HTTP_FINE, FAIL_PAYLOAD, fb_http_fault_reason(t->fault)},
+    };
+
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+        if (ours[i].is_so) {
+            end->failure = ours[i].failure;
+            end->sentence = ours[i].sentence;
+            return;
+        }
+    if (code != CURLE_OK) {
+        end->failure = failure_of(t, code);
+        end->sentence = t->error[0] ? t->error : curl_easy_strerror(code);
+    } else if (fb_http_answer_end(&t->answer) != HTTP_FINE) {
+        end->failure = FAIL_PAYLOAD;
+        end->sentence = fb_http_fault_reason(fb_http_answer_end(&t->answer));
+    }
+}
+
+void fb_transfer_done(struct transfer *t, CURLcode code)
+{
+    struct attempt_end end = {.from_public = t->from_public};
+    struct attempt *a = t->attempt;
+
+    judge(t, code, &end);
+    /* Of an answer that is not to be believed nothing is handed on. */
+    if (end.failure == FAIL_NONE) {
+        end.status = t->answer.status;
+        end.header_count = fb_head_split(&t->head, &t->header, &t->header_room);
+        end.header = t->header;
+        end.body = t->body.size ? fb_buffer_text(&t->body) : "";
+        end.body_size = end.body ? t->body.size : 0;
+    }
+    fb_attempt_done(a, &end);
+    put_back(t);
+}
