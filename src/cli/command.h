@@ -24,7 +24,9 @@ struct command {
     int (*run)(int argc, char **argv);
 };
 
-#define FB_COMMANDS(X) X(simulate)
+#define FB_COMMANDS(X) \
+    X(signals)         \
+    X(simulate)
 
 #define X(name) extern const struct command fb_command_##name;
 FB_COMMANDS(X)

@@ -37,23 +37,26 @@ bool fb_slice_equal(struct slice a, struct slice b)
     return true;
 }
 
-bool fb_slice_is(struct slice s, const char *text)
-{
-    return fb_slice_equal(s, fb_slice_of(text));
-}
-
 bool fb_slice_begins(struct slice s, const char *text)
 {
-    struct slice start = fb_slice_of(text);
+    size_t i = 0;
 
-    return s.length >= start.length && fb_slice_equal(fb_slice_head(s, start.length), start);
+    while (i < s.length && text[i] && fb_lower(s.at[i]) == fb_lower(text[i]))
+        i++;
+    return !text[i];
+}
+
+bool fb_slice_is(struct slice s, const char *text)
+{
+    /* The first byte settles most; then the length does. */
+    return fb_slice_begins(s, text) && strlen(text) == s.length;
 }
 
 bool fb_slice_ends(struct slice s, const char *text)
 {
-    struct slice end = fb_slice_of(text);
+    size_t length = strlen(text);
 
-    return s.length >= end.length && fb_slice_equal(fb_slice_after(s, s.length - end.length), end);
+    return s.length >= length && fb_slice_is(fb_slice_after(s, s.length - length), text);
 }
 
 size_t fb_slice_find(struct slice s, char c)
@@ -61,6 +64,18 @@ size_t fb_slice_find(struct slice s, char c)
     const char *at = s.length > 0 ? memchr(s.at, c, s.length) : NULL;
 
     return at ? (size_t)(at - s.at) : s.length;
+}
+
+size_t fb_slice_search(struct slice s, const char *text)
+{
+    size_t length = strlen(text);
+
+    for (size_t at = 0; at + length <= s.length; at++) {
+        at += fb_slice_find(fb_slice_after(s, at), text[0]);
+        if (at + length <= s.length && !memcmp(s.at + at, text, length))
+            return at;
+    }
+    return s.length;
 }
 
 bool fb_slice_next(struct slice *s, char by, struct slice *ret_part)

@@ -19,6 +19,12 @@ struct slice {
 /* A constant as a slice, its length known to the compiler. */
 #define FB_SLICE(literal) ((struct slice){(literal), sizeof(literal) - 1})
 
+/* The same to initialise a table with. */
+#define FB_TEXT(literal)               \
+    {                                  \
+        (literal), sizeof(literal) - 1 \
+    }
+
 /* The whole of a terminated text. */
 struct slice fb_slice_of(const char *text);
 
@@ -69,6 +75,9 @@ bool fb_slice_ends(struct slice s, const char *text);
 
 /* Where `c` is first, or s.length. */
 size_t fb_slice_find(struct slice s, char c);
+
+/* Where `text` first begins, case included, or s.length. */
+size_t fb_slice_search(struct slice s, const char *text);
 
 /*
  * The next part of a list separated by `by`, trimmed: taken off *s. False when nothing is left;
