@@ -101,7 +101,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all run test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
-  figures install uninstall clean help deps FORCE
+  bench-fetch prove-limits figures install uninstall clean help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
@@ -309,6 +309,20 @@ $(BUILD)/bench: $(call objects,obj,$(BENCH_SRC)) $(BUILD)/libflyball.so
 
 bench: all $(BUILD)/bench ## nanoseconds per decision against floors: a table and build/bench.json
 	@$(BUILD)/bench $(BUILD)/bench.json
+
+# The floor of fetching: libcurl and nothing else.
+$(BUILD)/bare: bench/fetch/bare.c $(BUILD)/flags | deps
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $< -lcurl
+
+bench-fetch: all $(BUILD)/bare ## fetching beside curl, wget2 and a bare loop, from one nginx
+	@tools/deps bench
+	@$(PYTHON) bench/fetch/peers.py --build $(BUILD) --json $(BUILD)/bench-fetch.json
+
+# ----------------------------------------------------------------------------------------- prove
+
+prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (20 minutes)
+	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
 # --------------------------------------------------------------------------------------- install
 
