@@ -195,7 +195,13 @@ tests_of = $(patsubst %.c,$(BUILD)/$(1)/%,$(2))
 define unit_tests
 $(call variant,$(1),$(CC),$(2) -Itests/unit)
 
-$(call tests_of,$(1),$(UNIT_SRC)): %: %.o $(call objects,$(1),$(LIB_SRC) $(APP_SRC))
+# All of it in one archive: a test is linked with what it uses.
+$(BUILD)/$(1)/all.a: $(call objects,$(1),$(LIB_SRC) $(APP_SRC))
+	$$(call say,AR,$$@)
+	@rm -f $$@
+	$$(Q)ar rcsD $$@ $$^
+
+$(call tests_of,$(1),$(UNIT_SRC)): %: %.o $(BUILD)/$(1)/all.a
 	$$(call say,LINK,$$@)
 	$$(Q)$(CC) $(2) $(LDFLAGS) -o $$@ $$^ -Wl,--as-needed -lcmocka $(APP_LIBS)
 
