@@ -31,13 +31,13 @@ static const struct {
     for (unsigned left = (a)->in_force, i; left && (i = (unsigned)__builtin_ctz(left), 1); \
          left &= left - 1)
 
-static void repace(struct accountant *a, int64_t now_ns)
+void fb_accountant_repace(struct accountant *a)
 {
     assert(a->learner != 0);
 
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->repace)
-            rows[i].ops->repace(&a->slot[rows[i].first], &a->pace, now_ns);
+            rows[i].ops->repace(&a->slot[rows[i].first], &a->pace, a->now_ns);
 }
 
 /* Besides the bucket there are only constraints that can be idle. */
@@ -93,7 +93,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
             .limit_share = 1.0,
         };
         s->controller->init(&a->learned, &a->pace, s, now_ns);
-        repace(a, now_ns);
+        fb_accountant_repace(a);
     }
     a->plain = can_be_plain(a);
 }
@@ -144,7 +144,7 @@ uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
     a->units_out += cost;
     const struct controller *c = fb_accountant_controller(a);
     if (c && c->on_grant && c->on_grant(&a->learned, &a->pace, &q))
-        repace(a, a->now_ns);
+        fb_accountant_repace(a);
     struct ticket t = {
         .cost = (uint32_t)cost,
         .id = (uint16_t)q.id,
@@ -203,7 +203,7 @@ void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns)
     q.id = t.id;
     const struct controller *c = fb_accountant_controller(a);
     if (c && c->on_cancel && c->on_cancel(&a->learned, &a->pace, &q))
-        repace(a, a->now_ns);
+        fb_accountant_repace(a);
 }
 
 void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns)
@@ -268,9 +268,19 @@ void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int
             rows[i].ops->report(&a->slot[rows[i].first], &answer, &a->rng);
     const struct controller *c = fb_accountant_controller(a);
     if (c && c->on_outcome(&a->learned, &a->pace, &answer))
-        repace(a, a->now_ns);
+        fb_accountant_repace(a);
     if (a->settled == o->ticket)
         a->settled = 0;
+}
+
+struct learned fb_accountant_learned(const struct accountant *a)
+{
+    const struct controller *c = fb_accountant_controller(a);
+    struct learned x = {.recovery_ns = REFUSAL_HOLD, .changed_ns = FB_LONG_AGO};
+
+    if (c)
+        c->learned(&a->learned, &a->pace, &x);
+    return x;
 }
 
 void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)

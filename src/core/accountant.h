@@ -83,6 +83,12 @@ void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns)
 void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns);
 void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int64_t now_ns);
 
+/* Let the constraints keep the pace as it is now; whoever set it from outside calls this. */
+void fb_accountant_repace(struct accountant *a);
+
+/* What was learned; all 0 where nothing learns, but for the time to recover. */
+struct learned fb_accountant_learned(const struct accountant *a);
+
 /* True while a bucket alone decides, so that its level may be taken from outside. */
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns);
 

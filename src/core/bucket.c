@@ -212,6 +212,28 @@ static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
     memcpy(slot, next, sizeof(next));
 }
 
+/* ---- what lasts ---- */
+
+int64_t fb_bucket_owed(const int64_t *slot, int64_t now_ns)
+{
+    if (unbounded(slot))
+        return 0;
+    int64_t missing = missing_at(slot, now_ns);
+
+    return missing / slot[FB_BUCKET_PERMIT] + (missing % slot[FB_BUCKET_PERMIT] > 0);
+}
+
+void fb_bucket_owe(int64_t *slot, int64_t permits, int64_t now_ns, int64_t passed_ns)
+{
+    assert(permits >= 0 && passed_ns >= 0);
+    if (unbounded(slot))
+        return;
+    fb_wide left = (fb_wide)fb_bucket_ticks(slot, permits) -
+                   (fb_wide)passed_ns * slot[FB_BUCKET_TICKS] - missing_at(slot, now_ns);
+    if (left > 0)
+        spend(slot, (int64_t)left, now_ns);
+}
+
 /* Full, as at the beginning. */
 static bool bucket_rested(const int64_t *slot, int64_t now_ns)
 {

@@ -12,6 +12,7 @@
 #define FLYBALL_CORE_CONTROLLER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/adapt/aimd.h"
@@ -20,12 +21,19 @@
 
 struct answer;
 struct ask;
+struct field;
 struct spec;
 struct text;
 
 #define FB_CONTROLLERS(X) X(probe) X(aimd) X(step)
 
 #define FB_NO_CAP INT64_MAX
+
+/* 0..1: how far so many answers that agree are to be believed. */
+static inline double fb_confidence(int64_t agreed)
+{
+    return (double)agreed / ((double)agreed + 50.0);
+}
 
 /* What a controller asks of the constraints. */
 struct pace {
@@ -34,6 +42,14 @@ struct pace {
     int64_t not_before_ns; /* nothing leaves earlier; unlike a hold it may be taken back */
     int64_t in_flight_max; /* FB_NO_CAP: none */
     double limit_share;    /* 1, or the share of the stated windows that may be used */
+};
+
+/* What was learned, as far as every controller can say it. */
+struct learned {
+    double reduction;    /* 0..1: the share of what was stated, or is allowed, that is not used */
+    double confidence;   /* 0..1 */
+    int64_t recovery_ns; /* how long the provider takes to accept again, about */
+    int64_t changed_ns;  /* when it last learned something else; FB_LONG_AGO: never */
 };
 
 union controller_state {
@@ -59,6 +75,19 @@ struct controller {
 
     /* How long a refusal without a stated time holds the key; 0: not_before_ns says it. */
     int64_t (*default_hold)(const union controller_state *c);
+
+    /*
+     * What of the state outlasts the process: a table over its members (field.h). All others
+     * stay as init() left them; resume() then sees to it that what was read fits together and to
+     * the bounds of the spec, and makes the pace. It never is faster than what was learned.
+     */
+    const struct field *fields;
+    size_t field_count;
+    void (*resume)(union controller_state *c, struct pace *p, int64_t now_ns);
+
+    /* What was learned so far. */
+    void (*learned)(const union controller_state *c, const struct pace *p,
+                    struct learned *ret_learned);
 
     /* One sentence: which pace, and what it was learned from. */
     void (*explain)(const union controller_state *c, const struct pace *p, int64_t now_ns,

@@ -7,8 +7,10 @@
  *
  * When the server's has passed a ramp opens: one request in flight, and one more for every answer
  * accepted since, so that the number doubles with each round trip and a reset is no stampede.
- * At RAMP_DONE in flight it is over.
+ * At FB_HOLD_RAMP_DONE in flight it is over.
  */
+#include "core/hold.h"
+
 #include <assert.h>
 
 #include <flyball/flyball.h>
@@ -18,35 +20,30 @@
 #include "core/instant.h"
 #include "core/jitter.h"
 
-enum {
-    UNTIL,      /* the server's: nothing leaves earlier */
-    PACE_UNTIL, /* the controller's */
-    RAMP        /* in flight allowed after a hold; 0: no ramp */
-};
-
-#define RAMP_DONE    40
 #define RAMP_REST_NS (600 * FB_NS_PER_S) /* a ramp that was not used for so long is over */
+
+static_assert((int)FB_HOLD_SLOTS == (int)FB_SLOTS_hold, "as its row says");
 
 static bool hold_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
 {
     (void)s;
     (void)memory;
     (void)now_ns;
-    slot[UNTIL] = FB_LONG_AGO;
-    slot[PACE_UNTIL] = FB_LONG_AGO;
-    slot[RAMP] = 0;
+    slot[FB_HOLD_UNTIL] = FB_LONG_AGO;
+    slot[FB_HOLD_PACE_UNTIL] = FB_LONG_AGO;
+    slot[FB_HOLD_RAMP] = 0;
     return true;
 }
 
 static int64_t hold_ready_at(const int64_t *slot, const struct ask *q)
 {
-    int64_t until_ns = fb_max64(slot[UNTIL], slot[PACE_UNTIL]);
+    int64_t until_ns = fb_max64(slot[FB_HOLD_UNTIL], slot[FB_HOLD_PACE_UNTIL]);
 
-    assert(slot[RAMP] >= 0 && slot[RAMP] < RAMP_DONE);
+    assert(slot[FB_HOLD_RAMP] >= 0 && slot[FB_HOLD_RAMP] < FB_HOLD_RAMP_DONE);
     assert(q->in_flight >= 0);
     if (until_ns > q->now_ns)
         return until_ns;
-    if (slot[RAMP] > 0 && q->in_flight >= slot[RAMP])
+    if (slot[FB_HOLD_RAMP] > 0 && q->in_flight >= slot[FB_HOLD_RAMP])
         return FB_NEVER;
     return q->now_ns;
 }
@@ -71,16 +68,16 @@ static void hold_for(int64_t *slot, int64_t wait_ns, int64_t now_ns, struct rng 
     int64_t until_ns = fb_after(now_ns, wait_ns + fb_jitter_of_wait(rng, wait_ns));
 
     assert(wait_ns > 0 && until_ns > now_ns);
-    slot[UNTIL] = fb_max64(slot[UNTIL], until_ns);
-    slot[RAMP] = 1;
+    slot[FB_HOLD_UNTIL] = fb_max64(slot[FB_HOLD_UNTIL], until_ns);
+    slot[FB_HOLD_RAMP] = 1;
 }
 
 static void ramp_up(int64_t *slot, const struct answer *a)
 {
     /* What left before the hold says nothing about how it is after it. */
-    if (slot[RAMP] == 0 || a->outcome->sent_ns < slot[UNTIL])
+    if (slot[FB_HOLD_RAMP] == 0 || a->outcome->sent_ns < slot[FB_HOLD_UNTIL])
         return;
-    slot[RAMP] = slot[RAMP] + 1 < RAMP_DONE ? slot[RAMP] + 1 : 0;
+    slot[FB_HOLD_RAMP] = slot[FB_HOLD_RAMP] + 1 < FB_HOLD_RAMP_DONE ? slot[FB_HOLD_RAMP] + 1 : 0;
 }
 
 static void hold_report(int64_t *slot, const struct answer *a, struct rng *rng)
@@ -104,18 +101,19 @@ static void hold_report(int64_t *slot, const struct answer *a, struct rng *rng)
 static void hold_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
 {
     (void)now_ns;
-    slot[PACE_UNTIL] = p->not_before_ns;
+    slot[FB_HOLD_PACE_UNTIL] = p->not_before_ns;
 }
 
 static bool hold_idle(const int64_t *slot, int64_t now_ns)
 {
-    return fb_max64(slot[UNTIL], slot[PACE_UNTIL]) <= now_ns && slot[RAMP] == 0;
+    return fb_max64(slot[FB_HOLD_UNTIL], slot[FB_HOLD_PACE_UNTIL]) <= now_ns &&
+           slot[FB_HOLD_RAMP] == 0;
 }
 
 /* Nobody asked for so long that there is no stampede left to prevent. */
 static bool hold_rested(const int64_t *slot, int64_t now_ns)
 {
-    return hold_idle(slot, now_ns) || fb_after(slot[UNTIL], RAMP_REST_NS) <= now_ns;
+    return hold_idle(slot, now_ns) || fb_after(slot[FB_HOLD_UNTIL], RAMP_REST_NS) <= now_ns;
 }
 
 const struct constraint fb_constraint_hold = {

@@ -23,23 +23,7 @@
 #include "core/spec.h"
 #include "core/wide.h"
 
-enum {
-    LIMIT,     /* as told last; 0: nothing is in force */
-    LEFT,      /* the least told in this window */
-    UNTOLD,    /* spent by silent answers that what was told may not include ... */
-    SILENT_AT, /* ... of which the last left then */
-    ANCHOR,    /* the reset told first for this window: what it is recognised by */
-    OPENS,     /* when it is over: the latest reset told for it, with jitter */
-    SINCE,     /* when this window was first heard of */
-    ASKED,     /* since it was over: answers in a row that told nothing */
-    ASKED_AT,  /* when the latest of those left */
-    NEXT,      /* even: where the evenly spaced requests have got to ... */
-    AHEAD,     /* ... and how far that may be ahead of now */
-    RESERVE,   /* parts per million of the limit */
-    EVEN,      /* 1: spread; 0: on demand */
-    SLOTS
-};
-static_assert((int)SLOTS == (int)FB_SLOTS_quota, "as its row says");
+static_assert((int)FB_QUOTA_SLOTS == (int)FB_SLOTS_quota, "as its row says");
 
 #define SAME_NS   FB_NS_PER_S /* resets no further apart mean the same window */
 #define ASKED_MAX 3
@@ -99,11 +83,11 @@ static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_
 
     (void)memory;
     (void)now_ns;
-    slot[NEXT] = FB_LONG_AGO;
-    slot[ASKED_AT] = FB_LONG_AGO;
-    slot[EVEN] = even;
-    slot[RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
-    assert(slot[RESERVE] <= FB_MILLION);
+    slot[FB_QUOTA_NEXT] = FB_LONG_AGO;
+    slot[FB_QUOTA_ASKED_AT] = FB_LONG_AGO;
+    slot[FB_QUOTA_EVEN] = even;
+    slot[FB_QUOTA_RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
+    assert(slot[FB_QUOTA_RESERVE] <= FB_MILLION);
     /* The prober reads what servers tell by itself, unless the user says how to spend it. */
     return s->controller != &fb_controller_probe || s->pacing != PACING_UNSAID;
 }
@@ -111,66 +95,66 @@ static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_
 /* Rounded up, towards waiting. */
 static int64_t reserve_of(const int64_t *slot)
 {
-    assert(slot[LIMIT] >= 1 && slot[LIMIT] <= FB_QUOTA_MAX);
-    return (slot[LIMIT] * slot[RESERVE] + FB_MILLION - 1) / FB_MILLION;
+    assert(slot[FB_QUOTA_LIMIT] >= 1 && slot[FB_QUOTA_LIMIT] <= FB_QUOTA_MAX);
+    return (slot[FB_QUOTA_LIMIT] * slot[FB_QUOTA_RESERVE] + FB_MILLION - 1) / FB_MILLION;
 }
 
 static int64_t available(const int64_t *slot, int64_t units_out)
 {
-    assert(units_out >= 0 && slot[UNTOLD] >= 0);
-    return slot[LEFT] - slot[UNTOLD] - units_out;
+    assert(units_out >= 0 && slot[FB_QUOTA_UNTOLD] >= 0);
+    return slot[FB_QUOTA_LEFT] - slot[FB_QUOTA_UNTOLD] - units_out;
 }
 
 static int64_t spacing_ns(const int64_t *slot, int64_t units_out, int64_t cost, int64_t now_ns)
 {
-    assert(now_ns < slot[OPENS]);
-    return delay_ns(slot[LIMIT], available(slot, units_out), reserve_of(slot), slot[OPENS] - now_ns,
-                    cost);
+    assert(now_ns < slot[FB_QUOTA_OPENS]);
+    return delay_ns(slot[FB_QUOTA_LIMIT], available(slot, units_out), reserve_of(slot),
+                    slot[FB_QUOTA_OPENS] - now_ns, cost);
 }
 
 static bool is_known(const int64_t *slot, int64_t now_ns)
 {
-    return slot[LIMIT] > 0 && now_ns < slot[OPENS];
+    return slot[FB_QUOTA_LIMIT] > 0 && now_ns < slot[FB_QUOTA_OPENS];
 }
 
 static int64_t quota_ready_at(const int64_t *slot, const struct ask *q)
 {
     assert(q->cost >= 1 && q->in_flight >= 0);
-    if (slot[LIMIT] == 0)
+    if (slot[FB_QUOTA_LIMIT] == 0)
         return q->now_ns;
     if (!is_known(slot, q->now_ns))
-        return q->in_flight == 0 ? q->now_ns : fb_after(slot[ASKED_AT], ASK_AGAIN_NS);
+        return q->in_flight == 0 ? q->now_ns : fb_after(slot[FB_QUOTA_ASKED_AT], ASK_AGAIN_NS);
 
-    int64_t kept = slot[EVEN] ? 0 : reserve_of(slot);
+    int64_t kept = slot[FB_QUOTA_EVEN] ? 0 : reserve_of(slot);
     if (available(slot, q->units_out) - kept < q->cost)
-        return slot[OPENS];
-    if (!slot[EVEN])
+        return slot[FB_QUOTA_OPENS];
+    if (!slot[FB_QUOTA_EVEN])
         return q->now_ns;
     /* The next window owes nothing to the spacing in this one. */
-    return fb_min64(slot[NEXT] - slot[AHEAD], slot[OPENS]);
+    return fb_min64(slot[FB_QUOTA_NEXT] - slot[FB_QUOTA_AHEAD], slot[FB_QUOTA_OPENS]);
 }
 
 static void quota_take(int64_t *slot, const struct ask *q)
 {
     assert(quota_ready_at(slot, q) <= q->now_ns);
     if (!is_known(slot, q->now_ns))
-        slot[ASKED_AT] = q->now_ns;
-    if (!slot[EVEN] || !is_known(slot, q->now_ns))
+        slot[FB_QUOTA_ASKED_AT] = q->now_ns;
+    if (!slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns))
         return;
     int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
-    slot[NEXT] = fb_max64(slot[NEXT], q->now_ns) + apart_ns;
-    slot[AHEAD] = (FB_QUOTA_BURST - 1) * apart_ns;
+    slot[FB_QUOTA_NEXT] = fb_max64(slot[FB_QUOTA_NEXT], q->now_ns) + apart_ns;
+    slot[FB_QUOTA_AHEAD] = (FB_QUOTA_BURST - 1) * apart_ns;
 }
 
 /* The units themselves return by no longer being out; here their place in the row does. */
 static void quota_refund(int64_t *slot, const struct ask *q)
 {
-    if (q->cost == 0 || !slot[EVEN] || !is_known(slot, q->now_ns))
+    if (q->cost == 0 || !slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns))
         return;
     if (q->cost > 0)
-        slot[NEXT] -= spacing_ns(slot, q->units_out, q->cost, q->now_ns);
+        slot[FB_QUOTA_NEXT] -= spacing_ns(slot, q->units_out, q->cost, q->now_ns);
     else
-        slot[NEXT] += spacing_ns(slot, q->units_out, -q->cost, q->now_ns);
+        slot[FB_QUOTA_NEXT] += spacing_ns(slot, q->units_out, -q->cost, q->now_ns);
 }
 
 /* ---- what answers tell ---- */
@@ -187,41 +171,42 @@ static void spend_untold(int64_t *slot, const struct answer *a)
 
     assert(a->cost >= 0);
     if (is_known(slot, a->now_ns)) {
-        slot[UNTOLD] += a->cost;
-        slot[SILENT_AT] = fb_max64(slot[SILENT_AT], sent_ns);
-    } else if (a->accepted && sent_ns >= slot[OPENS]) {
-        slot[ASKED]++;
-        if (slot[ASKED] >= ASKED_MAX)
-            slot[LIMIT] = 0; /* the window is over, and the server tells of no other */
+        slot[FB_QUOTA_UNTOLD] += a->cost;
+        slot[FB_QUOTA_SILENT_AT] = fb_max64(slot[FB_QUOTA_SILENT_AT], sent_ns);
+    } else if (a->accepted && sent_ns >= slot[FB_QUOTA_OPENS]) {
+        slot[FB_QUOTA_ASKED]++;
+        if (slot[FB_QUOTA_ASKED] >= ASKED_MAX)
+            slot[FB_QUOTA_LIMIT] = 0; /* the window is over, and the server tells of no other */
     }
 }
 
 static void begin(int64_t *slot, const struct answer *a, int64_t reset_ns, struct rng *rng)
 {
-    slot[LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
-    slot[LEFT] = fb_min64(a->outcome->remaining, slot[LIMIT]);
-    slot[UNTOLD] = 0;
-    slot[SILENT_AT] = FB_LONG_AGO;
-    slot[ANCHOR] = reset_ns;
-    slot[OPENS] = reset_ns + fb_jitter_of_wait(rng, reset_ns - a->now_ns);
-    slot[SINCE] = a->now_ns;
-    slot[ASKED] = 0;
-    slot[ASKED_AT] = FB_LONG_AGO;
-    assert(slot[LEFT] >= 0 && slot[OPENS] > a->now_ns);
+    slot[FB_QUOTA_LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
+    slot[FB_QUOTA_LEFT] = fb_min64(a->outcome->remaining, slot[FB_QUOTA_LIMIT]);
+    slot[FB_QUOTA_UNTOLD] = 0;
+    slot[FB_QUOTA_SILENT_AT] = FB_LONG_AGO;
+    slot[FB_QUOTA_ANCHOR] = reset_ns;
+    slot[FB_QUOTA_OPENS] = reset_ns + fb_jitter_of_wait(rng, reset_ns - a->now_ns);
+    slot[FB_QUOTA_SINCE] = a->now_ns;
+    slot[FB_QUOTA_ASKED] = 0;
+    slot[FB_QUOTA_ASKED_AT] = FB_LONG_AGO;
+    assert(slot[FB_QUOTA_LEFT] >= 0 && slot[FB_QUOTA_OPENS] > a->now_ns);
     /* What was run ahead before is carried over, but as far as the new spacing only. */
-    slot[AHEAD] = (FB_QUOTA_BURST - 1) * spacing_ns(slot, a->units_out, 1, a->now_ns);
-    slot[NEXT] = fb_min64(slot[NEXT], a->now_ns + slot[AHEAD]);
+    slot[FB_QUOTA_AHEAD] = (FB_QUOTA_BURST - 1) * spacing_ns(slot, a->units_out, 1, a->now_ns);
+    slot[FB_QUOTA_NEXT] = fb_min64(slot[FB_QUOTA_NEXT], a->now_ns + slot[FB_QUOTA_AHEAD]);
 }
 
 static void go_on(int64_t *slot, const struct answer *a, int64_t reset_ns)
 {
-    slot[LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
-    slot[LEFT] = fb_min64(slot[LEFT], fb_min64(a->outcome->remaining, slot[LIMIT]));
-    slot[OPENS] = fb_max64(slot[OPENS], reset_ns);
-    assert(slot[LEFT] <= slot[LIMIT] && slot[OPENS] >= reset_ns);
+    slot[FB_QUOTA_LIMIT] = fb_min64(a->outcome->limit, FB_QUOTA_MAX);
+    slot[FB_QUOTA_LEFT] =
+        fb_min64(slot[FB_QUOTA_LEFT], fb_min64(a->outcome->remaining, slot[FB_QUOTA_LIMIT]));
+    slot[FB_QUOTA_OPENS] = fb_max64(slot[FB_QUOTA_OPENS], reset_ns);
+    assert(slot[FB_QUOTA_LEFT] <= slot[FB_QUOTA_LIMIT] && slot[FB_QUOTA_OPENS] >= reset_ns);
     /* It left after all the silent ones, so what it tells includes them. */
-    if (a->outcome->sent_ns > slot[SILENT_AT])
-        slot[UNTOLD] = 0;
+    if (a->outcome->sent_ns > slot[FB_QUOTA_SILENT_AT])
+        slot[FB_QUOTA_UNTOLD] = 0;
 }
 
 static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
@@ -231,13 +216,13 @@ static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
         return;
     }
     int64_t reset_ns = fb_min64(a->outcome->reset_ns, a->now_ns + FB_RESET_MAX);
-    int64_t later_ns = reset_ns - slot[ANCHOR];
+    int64_t later_ns = reset_ns - slot[FB_QUOTA_ANCHOR];
 
-    if (slot[LIMIT] == 0 || later_ns > SAME_NS)
+    if (slot[FB_QUOTA_LIMIT] == 0 || later_ns > SAME_NS)
         begin(slot, a, reset_ns, rng);
     else if (later_ns >= -SAME_NS)
         go_on(slot, a, reset_ns);
-    else if (a->outcome->sent_ns >= slot[SINCE])
+    else if (a->outcome->sent_ns >= slot[FB_QUOTA_SINCE])
         begin(slot, a, reset_ns, rng); /* the server has corrected itself */
     /* Else it left in an older window and tells of that. */
 }
@@ -245,13 +230,13 @@ static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
 static bool quota_idle(const int64_t *slot, int64_t now_ns)
 {
     (void)now_ns;
-    return slot[LIMIT] == 0;
+    return slot[FB_QUOTA_LIMIT] == 0;
 }
 
 /* What was told is over: the next answer tells as much to a fresh one. */
 static bool quota_rested(const int64_t *slot, int64_t now_ns)
 {
-    return slot[LIMIT] == 0 || slot[OPENS] <= now_ns;
+    return slot[FB_QUOTA_LIMIT] == 0 || slot[FB_QUOTA_OPENS] <= now_ns;
 }
 
 const struct constraint fb_constraint_quota = {

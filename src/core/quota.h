@@ -21,6 +21,24 @@
 #define FB_QUOTA_DELAY_MIN_NS INT64_C(50000000)
 #define FB_QUOTA_DELAY_MAX_NS INT64_C(60000000000)
 
+/* Slots of the constraint `quota`. */
+enum {
+    FB_QUOTA_LIMIT,     /* as told last; 0: nothing is in force */
+    FB_QUOTA_LEFT,      /* the least told in this window */
+    FB_QUOTA_UNTOLD,    /* spent by silent answers that what was told may not include ... */
+    FB_QUOTA_SILENT_AT, /* ... of which the last left then */
+    FB_QUOTA_ANCHOR,    /* the reset told first for this window: what it is recognised by */
+    FB_QUOTA_OPENS,     /* when it is over: the latest reset told for it, with jitter */
+    FB_QUOTA_SINCE,     /* when this window was first heard of */
+    FB_QUOTA_ASKED,     /* since it was over: answers in a row that told nothing */
+    FB_QUOTA_ASKED_AT,  /* when the latest of those left */
+    FB_QUOTA_NEXT,      /* even: where the evenly spaced requests have got to ... */
+    FB_QUOTA_AHEAD,     /* ... and how far that may be ahead of now */
+    FB_QUOTA_RESERVE,   /* parts per million of the limit */
+    FB_QUOTA_EVEN,      /* 1: spread; 0: on demand */
+    FB_QUOTA_SLOTS
+};
+
 enum quota_health {
     QUOTA_HEALTHY,   /* more than 50 % left */
     QUOTA_WARNING,   /* 20 % or more */

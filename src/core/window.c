@@ -417,6 +417,39 @@ static void window_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
     }
 }
 
+/* ---- what lasts ---- */
+
+/* Grain by grain, towards more. */
+static int64_t used_of(struct windows *m, const struct window *w, int64_t now_ns)
+{
+    int64_t most = fb_min64(w->units, w->effective);
+    int64_t used = 0;
+
+    while (used < most && fb_after(stamp_of(m, w, w->units - 1 - used), w->length_ns) > now_ns)
+        used += w->grain;
+    return fb_min64(used, most);
+}
+
+int64_t fb_window_used(const int64_t *slot, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+    int64_t most = 0;
+
+    for (int64_t i = 0; i < m->count; i++)
+        most = fb_max64(most, used_of(m, &m->window[i], now_ns));
+    return most;
+}
+
+void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns)
+{
+    struct windows *m = windows_of(slot);
+
+    assert(units >= 0);
+    for (int64_t i = 0; i < m->count; i++)
+        if (units > 0 && m->window[i].length_ns > passed_ns)
+            charge(m, &m->window[i], m->newest_id, units, now_ns);
+}
+
 /* Empty: it would take a windowful. What was measured of the latencies is measured again. */
 static bool window_rested(const int64_t *slot, int64_t now_ns)
 {

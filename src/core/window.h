@@ -41,6 +41,12 @@ size_t fb_window_head_bytes(const struct spec *s);
  */
 void fb_window_mend(int64_t *slot);
 
+/* Units in the fullest window. */
+int64_t fb_window_used(const int64_t *slot, int64_t now_ns);
+
+/* So many left at the latest `passed_ns` ago: they count from now on, where they still may. */
+void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns);
+
 /* A cost above the effective limit of a window: it can never leave. */
 bool fb_window_too_large(const int64_t *slot, int64_t cost);
 

@@ -287,11 +287,15 @@ void fb_client_demand(struct run *r, struct client *c)
 
 void fb_client_restart(struct run *r, struct client *c)
 {
-    c->governor->kind->free(c->governor);
+    struct governor *before = c->governor;
+
     c->life++;
     c->in_flight = 0;
     c->timer_ns = INT64_MAX;
     c->governor = make_governor(r, c);
+    if (c->governor && r->setup->restored && before->kind->carry)
+        before->kind->carry(before, c->governor, FB_SIM_EPOCH_NS + r->now_ns);
+    before->kind->free(before);
     if (!c->governor) {
         r->error = -EINVAL;
         return;

@@ -53,6 +53,9 @@ struct governor_kind {
     void (*settle)(struct governor *g, int64_t now_ns, uint64_t ticket, uint32_t cost);
     double (*rate)(struct governor *g); /* the pace kept now; 0: none */
 
+    /* `to` is new and goes on with what `from` knows. NULL: nothing lasts. */
+    void (*carry)(struct governor *from, struct governor *to, int64_t now_ns);
+
     /* One sentence on the pace, for traces. NULL: nothing to say. */
     void (*why)(struct governor *g, int64_t now_ns, char *ret_text, size_t size);
 };

@@ -68,6 +68,16 @@ static double library_rate(struct governor *g)
     return fly_limiter_rate(limiter_of(g));
 }
 
+/* Through bytes, as from one process to the next. */
+static void library_carry(struct governor *from, struct governor *to, int64_t now_ns)
+{
+    unsigned char bytes[FLY_STATE_BYTES];
+    int size = fly_limiter_save(limiter_of(from), now_ns, bytes, sizeof bytes);
+
+    if (size > 0)
+        (void)fly_limiter_load(limiter_of(to), now_ns, 0, bytes, (size_t)size, NULL);
+}
+
 static void library_why(struct governor *g, int64_t now_ns, char *ret_text, size_t size)
 {
     struct fly_why why = {.size = sizeof why};
@@ -117,6 +127,7 @@ static struct governor *step_new(const struct governor_setting *s)
         .cancel = library_cancel,                       \
         .settle = library_settle,                       \
         .rate = library_rate,                           \
+        .carry = library_carry,                         \
         .why = library_why,                             \
     }
 

@@ -4,8 +4,8 @@
  *
  * A scenario is a row: a name and a function that draws a setup from a seed. Limits, windows,
  * bursts and phases are drawn at random so that nothing can be tuned to a number. The first
- * family is a client that always has more to do; the second is everything else; a third, not part
- * of any score, has round numbers.
+ * family is a client that always has more to do; the second is everything else; two more, not part
+ * of any score, have restarts that lose nothing, and round numbers.
  *
  * To add one: write its draw function in scenario_first.c or scenario_second.c and add its row.
  */
@@ -32,7 +32,8 @@ struct scenario_family {
 
 extern const struct scenario_family fb_scenarios_first;
 extern const struct scenario_family fb_scenarios_second;
-extern const struct scenario_family fb_scenarios_show; /* round numbers, for a first look */
+extern const struct scenario_family fb_scenarios_restored; /* restarts that lose nothing */
+extern const struct scenario_family fb_scenarios_show;     /* round numbers, for a first look */
 
 /* The i-th family, NULL behind the last. */
 const struct scenario_family *fb_scenario_family_at(int i);

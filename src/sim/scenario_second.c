@@ -374,6 +374,25 @@ static void restart_window(struct setup *s, struct rng *r)
     s->restarts = (int32_t)fb_draw_int(r, 3, 6);
 }
 
+static void restored_bucket(struct setup *s, struct rng *r)
+{
+    restart_bucket(s, r);
+    s->restored = true;
+}
+
+static void restored_window(struct setup *s, struct rng *r)
+{
+    restart_window(s, r);
+    s->restored = true;
+}
+
+static void restored_hdr(struct setup *s, struct rng *r)
+{
+    minute_headers(s, r);
+    s->restarts = (int32_t)fb_draw_int(r, 3, 6);
+    s->restored = true;
+}
+
 static void cancel_20pc(struct setup *s, struct rng *r)
 {
     bucket(s, r, 0.5, 50.0);
@@ -445,6 +464,19 @@ static const struct scenario SECOND[] = {
     {"jit_100ms", "small bucket, jitter of 100 ms", jit_100ms},
     {"stall_2s", "small bucket, the network stalls for 2 s", stall_2s},
     {"box_window", "a window with a penalty box", box_window},
+};
+
+/* Beside those that lose everything: what lasts is worth the difference. */
+static const struct scenario RESTORED[] = {
+    {"restored_bucket", "restart_bucket, with what was saved", restored_bucket},
+    {"restored_window", "restart_window, with what was saved", restored_window},
+    {"restored_hdr", "restarts under headers, with what was saved", restored_hdr},
+};
+
+const struct scenario_family fb_scenarios_restored = {
+    .name = "restored",
+    .scenarios = RESTORED,
+    .count = sizeof RESTORED / sizeof RESTORED[0],
 };
 
 const struct scenario_family fb_scenarios_second = {

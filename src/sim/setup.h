@@ -43,6 +43,7 @@ struct setup {
     int32_t clients;     /* processes that do not know of each other */
     int32_t workers;     /* requests that each may have in flight */
     int32_t restarts;    /* the limiter forgets everything so many times */
+    bool restored;       /* but for what it saved */
     double timeout_s;    /* the client gives up; 0: never */
     double cancel_share; /* of the grants are given back at once */
     double told_rate;    /* what a person who read the documentation would configure */

@@ -25,6 +25,7 @@ static struct {
     int64_t settled;
     int64_t settled_units;
     int64_t given_up;
+    int64_t carried;
     int64_t in_flight_max;
 } seen;
 
@@ -90,7 +91,14 @@ static double metronome_rate(struct governor *g)
     return 1e9 / (double)seen.gap_ns;
 }
 
+static void metronome_carry(struct governor *from, struct governor *to, int64_t now_ns)
+{
+    assert_true(from != to && now_ns > FB_SIM_EPOCH_NS);
+    seen.carried++;
+}
+
 static const struct governor_kind metronome_kind = {
+    .carry = metronome_carry,
     .name = "metronome",
     .about = "",
     .new = metronome_new,
@@ -208,6 +216,10 @@ static void a_restart_forgets_what_is_under_way(void **state)
     tick(&s, 125 * MS);
     assert_int_equal(seen.made, 4);
     assert_true(seen.reported < seen.granted);
+    assert_int_equal(seen.carried, 0);
+    s.restored = true;
+    tick(&s, 125 * MS);
+    assert_int_equal(seen.carried, 3);
 }
 
 static void cancelled_grants_are_not_sent(void **state)

@@ -11,6 +11,7 @@
 
 #include "core/constraint.h"
 #include "core/controller.h"
+#include "core/field.h"
 #include "core/instant.h"
 #include "core/spec.h"
 #include "util/text.h"
@@ -65,6 +66,7 @@ static struct aimd begin(const struct spec *s)
         .rate = at_most(at_least(rate, floor), ceiling),
         .floor = floor,
         .ceiling = ceiling,
+        .changed_ns = FB_LONG_AGO,
     };
 }
 
@@ -95,7 +97,39 @@ static bool aimd_on_outcome(union controller_state *c, struct pace *p, const str
     assert(p->rate > 0.0 && c->aimd.rate > 0.0);
     bool changed = p->rate < c->aimd.rate || p->rate > c->aimd.rate;
     p->rate = c->aimd.rate;
+    c->aimd.agreed += a->accepted;
+    if (changed) {
+        c->aimd.agreed = 0;
+        c->aimd.changed_ns = a->now_ns;
+    }
     return changed;
+}
+
+/* ---- what lasts ---- */
+
+static const struct field fields[] = {
+    FB_FIELD(struct aimd, rate, FIELD_DOUBLE, 1e-12, (double)FB_RATE_MAX),
+    FB_FIELD(struct aimd, successes, FIELD_INT64, 0, RUN - 1),
+    FB_FIELD(struct aimd, agreed, FIELD_INT64, 0, 1e15),
+    FB_FIELD(struct aimd, changed_ns, FIELD_INSTANT, 0, 4e9),
+};
+
+/* The bounds are those of now, whatever they were when it was learned. */
+static void aimd_resume(union controller_state *c, struct pace *p, int64_t now_ns)
+{
+    (void)now_ns;
+    c->aimd.rate = at_most(at_least(c->aimd.rate, c->aimd.floor), c->aimd.ceiling);
+    p->rate = c->aimd.rate;
+}
+
+static void aimd_learned(const union controller_state *c, const struct pace *p,
+                         struct learned *ret_learned)
+{
+    assert(c->aimd.ceiling > 0.0);
+    ret_learned->reduction = 1.0 - p->rate / c->aimd.ceiling;
+    ret_learned->confidence = fb_confidence(c->aimd.agreed);
+    ret_learned->recovery_ns = HOLD_NS;
+    ret_learned->changed_ns = c->aimd.changed_ns;
 }
 
 static int64_t aimd_default_hold(const union controller_state *c)
@@ -119,5 +153,9 @@ const struct controller fb_controller_aimd = {
     .init = aimd_init,
     .on_outcome = aimd_on_outcome,
     .default_hold = aimd_default_hold,
+    .fields = fields,
+    .field_count = sizeof(fields) / sizeof(fields[0]),
+    .resume = aimd_resume,
+    .learned = aimd_learned,
     .explain = aimd_explain,
 };

@@ -19,7 +19,9 @@ struct aimd {
     double rate; /* permits a second */
     double floor;
     double ceiling;
-    int64_t successes; /* in a row, since the last change of either kind */
+    int64_t successes;  /* in a row, since the last change of either kind */
+    int64_t agreed;     /* successes since the rate changed ... */
+    int64_t changed_ns; /* ... which was then */
 };
 
 /* The pure rule: the state after one refusal, and after one success. */

@@ -272,6 +272,12 @@ static int64_t probe_default_hold(const union controller_state *c)
     return 0;
 }
 
+static void probe_resume(union controller_state *c, struct pace *pace, int64_t now_ns)
+{
+    fb_probe_resume(&c->probe, now_ns);
+    (void)sync(&c->probe, pace);
+}
+
 const struct controller fb_controller_probe = {
     .name = "probe",
     .init = probe_init,
@@ -279,5 +285,9 @@ const struct controller fb_controller_probe = {
     .on_cancel = probe_on_cancel,
     .on_outcome = probe_on_outcome,
     .default_hold = probe_default_hold,
+    .fields = fb_probe_fields,
+    .field_count = FB_PROBE_FIELDS,
+    .resume = probe_resume,
+    .learned = fb_probe_learned,
     .explain = fb_probe_explain,
 };

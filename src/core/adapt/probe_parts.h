@@ -8,6 +8,7 @@
  *   probe_reading.c   what an episode meant
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
+ *   probe_state.c     the belief as what outlasts the process
  */
 #ifndef FLYBALL_CORE_ADAPT_PROBE_PARTS_H
 #define FLYBALL_CORE_ADAPT_PROBE_PARTS_H
@@ -17,6 +18,7 @@
 
 #include "core/adapt/probe.h"
 #include "core/constraint.h"
+#include "core/field.h"
 #include "core/instant.h"
 
 #define NO_CROWD UINT8_MAX /* more than a ticket can tell */
@@ -99,10 +101,24 @@ void fb_probe_told(struct probe *p, const struct answer *a);
 /* Whether headers are being checked by going a little faster than they allow. */
 bool fb_probe_verifying(const struct probe *p);
 
-/* ---- probe_explain.c ---- */
+/* ---- probe_state.c ---- */
 
 union controller_state;
+struct learned;
 struct pace;
+
+#define FB_PROBE_FIELDS 30
+
+extern const struct field fb_probe_fields[FB_PROBE_FIELDS];
+
+/* Go on with a belief that was read: measure afresh, and look upward again in due time. */
+void fb_probe_resume(struct probe *p, int64_t now_ns);
+
+void fb_probe_learned(const union controller_state *c, const struct pace *pace,
+                      struct learned *ret_learned);
+
+/* ---- probe_explain.c ---- */
+
 struct text;
 
 void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,

@@ -9,22 +9,23 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <flyball/flyball.h>
 
 #include "core/constraint.h"
 #include "core/controller.h"
+#include "core/field.h"
 #include "core/instant.h"
 #include "core/spec.h"
 #include "util/text.h"
 
-#define CUT_FROM_ROW    3   /* refusals in a row before the first cut */
-#define REDUCTION_MAX   80  /* a fifth of what was stated always remains */
-#define BACK            10  /* points given back ... */
-#define BACK_EVERY      100 /* ... after so many successes in a row */
-#define HALF_CONFIDENCE 50
-#define RECOVERY_NS     (2 * FB_NS_PER_S) /* while nothing was told */
-#define BURST           10.0
+#define CUT_FROM_ROW  3                 /* refusals in a row before the first cut */
+#define REDUCTION_MAX 80                /* a fifth of what was stated always remains */
+#define BACK          10                /* points given back ... */
+#define BACK_EVERY    100               /* ... after so many successes in a row */
+#define RECOVERY_NS   (2 * FB_NS_PER_S) /* while nothing was told */
+#define BURST         10.0
 
 static int32_t one_more(int32_t n)
 {
@@ -44,7 +45,7 @@ static int32_t cut_points(int32_t refused_row)
 
 static void change_reduction(struct step *s, int64_t points)
 {
-    int32_t reduction = (int32_t)fb_clamp64(s->reduction + points, 0, REDUCTION_MAX);
+    uint8_t reduction = (uint8_t)fb_clamp64(s->reduction + points, 0, REDUCTION_MAX);
 
     assert(points >= -BACK && points <= 30);
     if (reduction != s->reduction)
@@ -110,7 +111,7 @@ int64_t fb_step_recovery_ns(const struct step *s)
 double fb_step_confidence(const struct step *s)
 {
     assert(s->agreeing >= 0);
-    return (double)s->agreeing / ((double)s->agreeing + HALF_CONFIDENCE);
+    return fb_confidence(s->agreeing);
 }
 
 /* ---- the controller ---- */
@@ -132,6 +133,7 @@ static void step_init(union controller_state *c, struct pace *p, const struct sp
     c->step = (struct step){
         .rate = fb_rate_per_second(&s->rate),
         .floor = fb_rate_per_second(&s->floor),
+        .changed_ns = FB_LONG_AGO,
     };
     *p = (struct pace){
         .burst = s->burst > 0 ? (double)s->burst : BURST,
@@ -151,7 +153,37 @@ static bool step_on_outcome(union controller_state *c, struct pace *p, const str
     else if (a->accepted)
         fb_step_succeeded(&c->step);
     set_pace(p, &c->step);
+    if (c->step.reduction != before)
+        c->step.changed_ns = a->now_ns;
     return c->step.reduction != before;
+}
+
+/* ---- what lasts ---- */
+
+static const struct field fields[] = {
+    FB_FIELD(struct step, reduction, FIELD_UINT8, 0, REDUCTION_MAX),
+    FB_FIELD(struct step, refused_row, FIELD_INT32, 0, INT32_MAX),
+    FB_FIELD(struct step, success_row, FIELD_UINT8, 0, BACK_EVERY - 1),
+    FB_FIELD(struct step, changed_ns, FIELD_INSTANT, 0, 4e9),
+    FB_FIELD(struct step, agreeing, FIELD_INT32, 0, INT32_MAX),
+    {"wait_ms", FIELD_UINT32, offsetof(struct step, wait_ms), FB_STEP_WAITS, 0, UINT32_MAX},
+    FB_FIELD(struct step, wait_count, FIELD_UINT32, 0, UINT32_MAX),
+};
+
+static void step_resume(union controller_state *c, struct pace *p, int64_t now_ns)
+{
+    (void)now_ns;
+    set_pace(p, &c->step);
+}
+
+static void step_learned(const union controller_state *c, const struct pace *p,
+                         struct learned *ret_learned)
+{
+    (void)p;
+    ret_learned->reduction = (double)c->step.reduction / 100.0;
+    ret_learned->confidence = fb_step_confidence(&c->step);
+    ret_learned->recovery_ns = fb_step_recovery_ns(&c->step);
+    ret_learned->changed_ns = c->step.changed_ns;
 }
 
 static int64_t step_default_hold(const union controller_state *c)
@@ -185,5 +217,9 @@ const struct controller fb_controller_step = {
     .init = step_init,
     .on_outcome = step_on_outcome,
     .default_hold = step_default_hold,
+    .fields = fields,
+    .field_count = sizeof(fields) / sizeof(fields[0]),
+    .resume = step_resume,
+    .learned = step_learned,
     .explain = step_explain,
 };

@@ -16,12 +16,13 @@
 struct step {
     double rate;                     /* as stated; 0 when only windows are */
     double floor;                    /* the rate is not cut below this; 0: none */
-    int32_t reduction;               /* points of 100 cut from the stated limit, 0..80 */
+    int64_t changed_ns;              /* when the reduction changed last */
     int32_t refused_row;             /* refusals in a row */
-    int32_t success_row;             /* successes in a row */
     int32_t agreeing;                /* requests since the last change, for the confidence */
     uint32_t wait_ms[FB_STEP_WAITS]; /* Retry-After told, a ring */
     uint32_t wait_count;             /* ever told */
+    uint8_t reduction;               /* points of 100 cut from the stated limit, 0..80 */
+    uint8_t success_row;             /* successes in a row, 0..99 */
 };
 
 /* The pure rule. `retry_after_ns` <= 0: none told (as the source has it, 0 teaches nothing). */

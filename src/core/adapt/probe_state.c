@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_state.c - the belief lasts, the measurement under way does not.
+ *
+ * What was counted between two empty moments is void when nobody counted for a while, and answers
+ * to what was out are lost. So the belief is read, and measuring begins afresh as it does after
+ * idling: just under the limit, with the next look upward some hundred requests away. An episode
+ * is not resumed, but its pause is: nothing leaves before it is over.
+ */
+#include <assert.h>
+
+#include "core/adapt/probe_parts.h"
+#include "core/controller.h"
+#include "core/field.h"
+
+#define LIMIT_MAX  1e9
+#define MANY       1e12
+#define AGE_MOST_S 4e9    /* more than a hundred years */
+#define SOON_S     -3.2e6 /* what is to come is at most 37 days away */
+#define BOUNDS     4      /* the last state of trust in headers */
+
+static_assert(sizeof(struct probe) == 240, "another member: does it last? Then it needs a row");
+
+#define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
+#define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)
+#define FLAG(member)               FB_FIELD(struct probe, member, FIELD_BOOL, 0, 1)
+#define SINCE(member)              FB_FIELD(struct probe, member, FIELD_INSTANT, 0, AGE_MOST_S)
+#define ABOUT(member)              FB_FIELD(struct probe, member, FIELD_INSTANT, SOON_S, AGE_MOST_S)
+
+const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
+    REAL(limit, 1e-6, LIMIT_MAX),
+    REAL(burst, 0, MANY),
+    REAL(window_s, 0, 86400),
+    REAL(limit_before, 0, LIMIT_MAX),
+    REAL(unit, 1, MANY),
+    REAL(proven, 0, LIMIT_MAX),
+    REAL(noise_gap, 0, MANY),
+    REAL(soft_mean, 0, 200),
+    REAL(soft_proof, 0, 4),
+    REAL(crowd, 0, MANY),
+    REAL(rate, 1e-9, LIMIT_MAX),
+    REAL(lean, -0.5, LIMIT_MAX),
+    REAL(margin, 0.001, 0.5),
+    REAL(told, 0, MANY),
+    REAL(told_left, 0, MANY),
+    SINCE(opened_ns),
+    SINCE(changed_ns),
+    FB_FIELD(struct probe, look_ns, FIELD_INSTANT, -AGE_MOST_S, AGE_MOST_S),
+    ABOUT(block_ns),
+    ABOUT(told_until_ns),
+    ABOUT(told_reset_ns),
+    ABOUT(distrusted_ns),
+    FB_FIELD(struct probe, since_refusal, FIELD_INT32, 0, INT32_MAX),
+    COUNT(crowd_min, 1, NO_CROWD),
+    COUNT(phase, PROBE_FIRST, PROBE_DOUBT),
+    COUNT(reading, 0, 10),
+    COUNT(surprises, 0, UINT8_MAX),
+    COUNT(doubts, 0, DOUBTS_MAX),
+    COUNT(verified, 0, BOUNDS),
+    FLAG(burst_found),
+};
+
+/* A look upward is not gone on with: back to where it began. */
+static void stop_looking(struct probe *p)
+{
+    if (p->phase == PROBE_FIRST) {
+        p->lean = 1.0f;
+        return;
+    }
+    if (p->phase == PROBE_DOUBT && p->lean > 0.0f)
+        p->limit *= 2.0f; /* it was halved for the climb */
+    p->lean = -p->margin;
+}
+
+void fb_probe_resume(struct probe *p, int64_t now_ns)
+{
+    assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
+
+    stop_looking(p);
+    if (p->ceiling > 0.0f)
+        p->limit = fb_minf(p->limit, p->ceiling);
+    p->rate = fb_minf(p->rate, p->limit * (1.0f + p->lean));
+    p->answered = p->phase != PROBE_FIRST;
+    p->opening_seen = p->window_s > 0.0f && p->opened_ns != FB_LONG_AGO;
+    if (p->window_s <= 0.0f)
+        p->verified = 0;
+    if (p->told <= 0.0f)
+        p->told_until_ns = FB_LONG_AGO;
+    p->next_ns = now_ns;
+    fb_probe_idled(p, now_ns);
+}
+
+void fb_probe_learned(const union controller_state *c, const struct pace *pace,
+                      struct learned *ret_learned)
+{
+    const struct probe *p = &c->probe;
+    float pause_s = p->window_s > 0.0f ? p->window_s : CUSHION * p->unit / p->rate;
+
+    assert(p->rate > 0.0f);
+    ret_learned->reduction = p->ceiling > 0.0f ? 1.0 - pace->rate / (double)p->ceiling : 0.0;
+    ret_learned->recovery_ns = fb_span((double)pause_s);
+    if (p->phase == PROBE_FIRST)
+        return;
+    ret_learned->confidence = fb_confidence(p->since_refusal);
+    ret_learned->changed_ns = p->changed_ns;
+}
