@@ -25,6 +25,7 @@ struct command {
 };
 
 #define FB_COMMANDS(X) \
+    X(mock)            \
     X(signals)         \
     X(simulate)
 

@@ -20,12 +20,14 @@
 #define WORD_MAX 64 /* bytes of one word with its value */
 
 #define MARGIN_DEFAULT (FB_MILLION / 10)
-#define BURST_DEFAULT  10
 
 struct reading {
     struct spec spec;
-    uint64_t said; /* bit per word of the table, own words of constraints after them */
+    uint64_t said; /* bit per word of the table, then own words of constraints, then more words */
     bool adapt_said;
+    const struct spec_word *more;
+    size_t more_count;
+    void *into;
 };
 
 typedef enum value_error read_fn(struct reading *r, const char *value);
@@ -172,7 +174,7 @@ static int fail_value(struct fly_error *err, const char *word, enum value_error 
     return fail(err, word, found[error], expects);
 }
 
-static int fail_unknown(struct fly_error *err, const char *word)
+static int fail_unknown(const struct reading *r, struct fly_error *err, const char *word)
 {
     char list[200];
     struct text t;
@@ -188,6 +190,10 @@ static int fail_unknown(struct fly_error *err, const char *word)
             fb_text_add(&t, ", ");
             fb_text_add(&t, constraints[i]->word);
         }
+    }
+    for (size_t i = 0; i < r->more_count; i++) {
+        fb_text_add(&t, ", ");
+        fb_text_add(&t, r->more[i].name);
     }
     return fail(err, word, "unknown word", list);
 }
@@ -221,6 +227,22 @@ static int read_own(struct reading *r, size_t index, const char *word, const cha
     return error == VALUE_OK ? 0 : fail_value(err, word, error, c->expects);
 }
 
+static int read_more(struct reading *r, const char *word, size_t name_size, const char *value,
+                     struct fly_error *err)
+{
+    for (size_t i = 0; i < r->more_count; i++) {
+        const struct spec_word *w = &r->more[i];
+
+        if (!is_named(word, name_size, w->name))
+            continue;
+        if (said_before(r, WORD_COUNT + FB_CONSTRAINT_COUNT + i) && !w->repeatable)
+            return fail(err, word, "said twice", "it once");
+        enum value_error error = w->read(value, r->into);
+        return error == VALUE_OK ? 0 : fail_value(err, word, error, w->expects);
+    }
+    return fail_unknown(r, err, word);
+}
+
 static int read_word(struct reading *r, const char *word, struct fly_error *err)
 {
     size_t name_size = strcspn(word, "=");
@@ -237,7 +259,7 @@ static int read_word(struct reading *r, const char *word, struct fly_error *err)
     for (size_t i = 0; i < FB_CONSTRAINT_COUNT; i++)
         if (constraints[i]->word && is_named(word, name_size, constraints[i]->word))
             return read_own(r, i, word, value, err);
-    return fail_unknown(err, word);
+    return read_more(r, word, name_size, value, err);
 }
 
 static int read_words(struct reading *r, const char *text, struct fly_error *err)
@@ -335,7 +357,7 @@ static void fill_defaults(struct spec *s)
     assert(s->margin_ppm >= 0 && s->margin_ppm <= FB_MILLION);
 
     if (s->burst == 0 && s->rate.permits && s->controller != &fb_controller_probe)
-        s->burst = BURST_DEFAULT;
+        s->burst = FB_BURST_DEFAULT;
     for (int64_t i = 0; i < s->window_count; i++) {
         struct spec_window *w = &s->window[i];
         /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
@@ -343,10 +365,17 @@ static void fill_defaults(struct spec *s)
     }
 }
 
-int fb_spec_read(const char *text, struct spec *ret_spec, struct fly_error *err)
+int fb_spec_read_with(const char *text, const struct spec_word *more, size_t count, void *into,
+                      struct spec *ret_spec, struct fly_error *err)
 {
-    struct reading r = {.spec = {.margin_ppm = MARGIN_DEFAULT, .reserve_ppm = -1}};
+    struct reading r = {
+        .spec = {.margin_ppm = MARGIN_DEFAULT, .reserve_ppm = -1},
+        .more = more,
+        .more_count = count,
+        .into = into,
+    };
 
+    assert(count <= FB_MORE_WORDS_MAX);
     int rc = read_words(&r, text ? text : "", err);
     if (rc < 0)
         return rc;
@@ -358,4 +387,9 @@ int fb_spec_read(const char *text, struct spec *ret_spec, struct fly_error *err)
     fill_defaults(&r.spec);
     *ret_spec = r.spec;
     return 0;
+}
+
+int fb_spec_read(const char *text, struct spec *ret_spec, struct fly_error *err)
+{
+    return fb_spec_read_with(text, NULL, 0, NULL, ret_spec, err);
 }

@@ -10,12 +10,14 @@
 #define FLYBALL_CORE_SPEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <flyball/flyball.h>
 
 #include "core/constraint.h"
 #include "core/controller.h"
+#include "core/value.h"
 
 #define FB_WINDOWS_MAX 16
 #define FB_RATE_MAX    INT64_C(1000000000)                  /* permits a second */
@@ -23,6 +25,8 @@
 #define FB_COUNT_MAX   INT64_C(1000000000)                  /* burst, concurrency, window limit */
 #define FB_EXACT_MAX   INT64_C(10000)                       /* windows up to here are exact */
 #define FB_MILLION     INT64_C(1000000)                     /* shares are parts per million */
+
+#define FB_BURST_DEFAULT 10 /* of a rate that does not adapt */
 
 /* An exact rate: `permits` in every `period_ns`. permits == 0: not given. */
 struct rate {
@@ -57,6 +61,24 @@ struct spec {
  * *ret_spec untouched and a sentence in `err` that names the word and what was expected.
  */
 int fb_spec_read(const char *text, struct spec *ret_spec, struct fly_error *err)
+    __attribute__((warn_unused_result));
+
+/*
+ * A word that one face adds on top of the table: `read` puts its value into the caller's `into`.
+ * Like the others it may be said once, unless it is repeatable.
+ */
+struct spec_word {
+    const char *name;
+    const char *expects; /* what its value looks like, for the error message */
+    enum value_error (*read)(const char *value, void *into);
+    bool repeatable;
+};
+
+#define FB_MORE_WORDS_MAX 16
+
+/* The same with `count` more words. When it fails, *into may hold what was read until then. */
+int fb_spec_read_with(const char *text, const struct spec_word *more, size_t count, void *into,
+                      struct spec *ret_spec, struct fly_error *err)
     __attribute__((warn_unused_result));
 
 /* A rate as permits per second; 0 when it is not given. */

@@ -349,6 +349,65 @@ static void damaged_texts_never_crash(void **state)
     }
 }
 
+/* ---- words that a face adds ---- */
+
+struct extra {
+    int64_t gap_ns;
+    int64_t sum;
+};
+
+static enum value_error read_gap(const char *value, void *into)
+{
+    return fb_value_span(value, &((struct extra *)into)->gap_ns);
+}
+
+static enum value_error read_add(const char *value, void *into)
+{
+    int64_t count = 0;
+    enum value_error error = fb_value_count(value, &count);
+
+    ((struct extra *)into)->sum += count;
+    return error;
+}
+
+static const struct spec_word more[] = {
+    {"gap", "a time such as 50ms", read_gap, false},
+    {"add", "a whole number", read_add, true},
+};
+
+static void more_words_beside_the_usual_ones(void **state)
+{
+    struct extra x = {0};
+    struct spec s;
+
+    (void)state;
+    assert_int_equal(
+        fb_spec_read_with("add=2 rate=3/s gap=50ms add=5", more, COUNT_OF(more), &x, &s, NULL), 0);
+    assert_int_equal(x.gap_ns, 50 * MS);
+    assert_int_equal(x.sum, 7);
+    assert_int_equal(s.rate.permits, 3);
+}
+
+static void more_words_are_refused_like_the_others(void **state)
+{
+    static const char *const rows[][2] = {
+        {"gap=1s gap=2s", "gap=2s: said twice"},
+        {"gap=x", "gap=x: not understood, expected a time such as 50ms"},
+        {"hap=1s", "reserve, concurrency, gap, add"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct extra x = {0};
+        struct fly_error err;
+        struct spec s;
+
+        assert_int_equal(fb_spec_read_with(rows[i][0], more, COUNT_OF(more), &x, &s, &err),
+                         -EINVAL);
+        assert_contains(err.text, rows[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +416,8 @@ int main(void)
         cmocka_unit_test(all_words_in_any_order),
         cmocka_unit_test(each_controller_by_name),
         cmocka_unit_test(bursts_where_none_is_said),
+        cmocka_unit_test(more_words_beside_the_usual_ones),
+        cmocka_unit_test(more_words_are_refused_like_the_others),
         cmocka_unit_test(pacing_by_name),
         cmocka_unit_test(what_a_margin_leaves_of_a_window),
         cmocka_unit_test(sixteen_windows_and_no_more),
