@@ -39,6 +39,7 @@ static void help(FILE *out)
           "Examples:\n"
           "  flyball simulate                     compare ways to keep to an unknown limit\n"
           "  flyball simulate --plot limits.svg   the same as a picture\n"
+          "  flyball mock --limit window=50/1s    an API with this limit on this machine\n"
           "  flyball help simulate                all that it can do\n",
           out);
 }

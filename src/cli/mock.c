@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "config/suggest.h"
 #include "core/value.h"
 #include "util/json.h"
 
