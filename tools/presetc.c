@@ -81,19 +81,31 @@ static const struct entry *holder_of(const struct entry *entries, const struct e
     return NULL;
 }
 
+/* Where a host stands in its file: texts of a preset lie in the tree it was read from. */
+static struct place host_place(const struct entry *e, const char *host)
+{
+    for (const struct yaml_node *n = e->file.root->child; n; n = n->next) {
+        for (const struct yaml_node *h = n->child; h; h = h->next) {
+            if (h->text == host)
+                return h->at;
+        }
+    }
+    return (struct place){0, 0};
+}
+
 /* A host belongs to one provider. */
 static int check_hosts(const struct entry *entries, size_t count)
 {
     int error = 0;
 
     for (const struct entry *e = entries; e < entries + count; e++) {
+        struct mistakes m = {.file = e->path, .tell = tell};
         for (const char *const *h = e->file.preset.hosts; *h; h++) {
             const struct entry *other = holder_of(entries, e, *h);
-            if (other) {
-                fprintf(stderr, "%s: host %s is also in %s\n", e->path, *h, other->path);
-                error = -EINVAL;
-            }
+            if (other)
+                fb_mistake(&m, host_place(e, *h), "'%s' is also in %s", *h, other->path);
         }
+        error = m.count > 0 ? -EINVAL : error;
     }
     return error;
 }

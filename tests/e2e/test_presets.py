@@ -56,7 +56,7 @@ def test_a_host_belongs_to_one_provider(tmp_path):
     (tmp_path / 'zz.yaml').write_text(NEW)
     done = presetc(tmp_path / 'zz.yaml', tmp_path / 'aa.yaml')
     assert (done.returncode, done.stdout) == (2, '')
-    assert done.stderr == (f'{tmp_path}/zz.yaml: host api.zz.example is also in '
+    assert done.stderr == (f"{tmp_path}/zz.yaml:3:9: 'api.zz.example' is also in "
                            f'{tmp_path}/aa.yaml\n')
 
 
