@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Bare items of structured fields: every type, where it ends, what it means. */
-#include "unit.h"
+#include "exact.h"
 
 #include "signal/bare.h"
 
@@ -28,7 +28,10 @@ static void items(void **state)
         {"\"a b\";r=5", BARE_STRING, 0, "a b", ";r=5"},
         {"\"a \\\"b\\\" \\\\\"", BARE_STRING, 0, "a \"b\" \\", ""},
         {"\"100%25\"", BARE_STRING, 0, "100%25", ""},
+        {"\"~ \"", BARE_STRING, 0, "~ ", ""},
         {"tok", BARE_TOKEN, 0, "tok", ""},
+        {"zZ", BARE_TOKEN, 0, "zZ", ""},
+        {"Z", BARE_TOKEN, 0, "Z", ""},
         {"A", BARE_TOKEN, 0, "A", ""},
         {"*a!#$%&'*+-.^_`|~:/9 x", BARE_TOKEN, 0, "*a!#$%&'*+-.^_`|~:/9", " x"},
         {"a\\b", BARE_TOKEN, 0, "a", "\\b"},
@@ -45,11 +48,12 @@ static void items(void **state)
         {"%\"f%c3%bc%c3%bc 100%25\"!", BARE_DISPLAY, 0, "f\303\274\303\274 100%", "!"},
         {"%\"a\\b\"", BARE_DISPLAY, 0, "a\\b", ""},
         {"%\"%22\"", BARE_DISPLAY, 0, "\"", ""},
+        {"%\"%0a%20%ef%bb%bf~\"", BARE_DISPLAY, 0, "\n \357\273\277~", ""},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct slice s = fb_slice_of(rows[i].text);
+        struct slice s = exact(rows[i].text);
         struct bare b;
         char meaning[64];
 
@@ -121,6 +125,8 @@ static const char *const not_items[] = {
     "%\"%C3%BC\"",
     "%\"%g0\"",
     "%\"%0g\"",
+    "%\"%1g\"",
+    "%a\"",
     "%\"%c3%28\"",
     "%\"%a0%a1\"",
     "%\"\t\"",
@@ -143,7 +149,7 @@ static void refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(not_items); i++) {
-        struct slice s = fb_slice_of(not_items[i]);
+        struct slice s = exact(not_items[i]);
         struct bare b;
         if (fb_bare_take(&s, &b))
             fail_msg("%s", not_items[i]);
@@ -153,6 +159,7 @@ static void refused(void **state)
     assert_false(fb_bare_take(&(struct slice){"\0", 1}, &b));
     assert_false(fb_bare_take(&(struct slice){"\"\0\"", 3}, &b));
     assert_false(fb_bare_take(&(struct slice){":\0:", 3}, &b));
+    assert_false(fb_bare_take(&(struct slice){":\0\0:", 4}, &b));
     assert_false(fb_bare_take(&(struct slice){"%\"%\0a\"", 6}, &b));
 }
 
@@ -165,6 +172,18 @@ static void a_token_ends_at_a_nul(void **state)
     assert_true(fb_bare_take(&s, &b));
     assert_int_equal(b.text.length, 1);
     assert_int_equal(s.length, 2);
+}
+
+static void a_nul_may_be_meant(void **state)
+{
+    struct slice s = FB_SLICE("%\"a%00\"");
+    struct bare b;
+    char bytes[4];
+
+    (void)state;
+    assert_true(fb_bare_take(&s, &b));
+    assert_int_equal(fb_bare_decode(&b, bytes, sizeof bytes), 2);
+    assert_memory_equal(bytes, "a\0", 2);
 }
 
 static void a_small_buffer_is_filled_and_the_length_told(void **state)
@@ -209,6 +228,7 @@ int main(void)
         cmocka_unit_test(items),
         cmocka_unit_test(refused),
         cmocka_unit_test(a_token_ends_at_a_nul),
+        cmocka_unit_test(a_nul_may_be_meant),
         cmocka_unit_test(a_small_buffer_is_filled_and_the_length_told),
         cmocka_unit_test(base64_there_and_back),
     };

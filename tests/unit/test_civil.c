@@ -73,6 +73,22 @@ static void no_such_date(void **state)
     assert_true(epoch(2262, 4, 11, &ns));
 }
 
+/* The C library carries a day that a month does not have into the next one. */
+static void months_end_where_they_end(void **state)
+{
+    (void)state;
+    for (int year = 1896; year <= 2104; year++) {
+        for (int month = 1; month <= 12; month++) {
+            for (int day = 28; day <= 32; day++) {
+                struct tm tm = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+                int64_t ns = 0, want = (int64_t)timegm(&tm) * S;
+                assert_int_equal(epoch(year, month, day, &ns), tm.tm_mday == day);
+                assert_true(tm.tm_mday != day || ns == want);
+            }
+        }
+    }
+}
+
 static bool at(int64_t hour, int64_t minute, int64_t second, int64_t offset_s)
 {
     struct civil c = {
@@ -134,6 +150,7 @@ int main(void)
         cmocka_unit_test(every_day_from_first_to_last),
         cmocka_unit_test(any_instant_there_and_back),
         cmocka_unit_test(no_such_date),
+        cmocka_unit_test(months_end_where_they_end),
         cmocka_unit_test(no_such_time),
         cmocka_unit_test(a_leap_second_ends_a_day_in_utc),
         cmocka_unit_test(the_part_of_a_second_may_not_fit),

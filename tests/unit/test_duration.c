@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Spans as Go prints them: read exactly and wholly, or refused. */
-#include "unit.h"
+#include "exact.h"
 
 #include "core/rng.h"
 #include "signal/duration.h"
@@ -42,7 +42,7 @@ static void spans(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         int64_t ns = -1;
-        if (!fb_duration_read(fb_slice_of(rows[i].text), &ns) || ns != rows[i].ns)
+        if (!fb_duration_read(exact(rows[i].text), &ns) || ns != rows[i].ns)
             fail_msg("%s: %lld", rows[i].text, (long long)ns);
     }
 }
@@ -109,7 +109,7 @@ static void refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(not_spans); i++) {
         int64_t ns = 42;
-        if (fb_duration_read(fb_slice_of(not_spans[i]), &ns))
+        if (fb_duration_read(exact(not_spans[i]), &ns))
             fail_msg("%s", not_spans[i]);
         assert_int_equal(ns, 42);
     }
@@ -149,7 +149,7 @@ static void what_go_prints_is_read_back(void **state)
         /* Half of them without a fraction of a second, as most are. */
         want = i % 2 ? want : want / S * S;
         print_as_go(want, text, sizeof text);
-        if (!fb_duration_read(fb_slice_of(text), &ns) || ns != want)
+        if (!fb_duration_read(exact(text), &ns) || ns != want)
             fail_msg("%s: %lld, not %lld", text, (long long)ns, (long long)want);
     }
 }

@@ -3,7 +3,7 @@
  * Structured fields: what comes out, in a notation of one line. A member is "key:value", a
  * parameter "key=value" in angle brackets, an inner list in parentheses, a broken field ends in X.
  */
-#include "unit.h"
+#include "exact.h"
 
 #include "core/rng.h"
 #include "signal/fields.h"
@@ -91,7 +91,7 @@ static void check(enum fields_kind kind, const struct row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char line[1024];
-        describe(kind, fb_slice_of(rows[i].text), line, sizeof line);
+        describe(kind, exact(rows[i].text), line, sizeof line);
         if (strcmp(line, rows[i].line) != 0)
             fail_msg("%s\n gives %s\n  not  %s", rows[i].text, line, rows[i].line);
     }
@@ -186,6 +186,7 @@ static void dictionaries(void **state)
         {"a=(1 2);w=3, b=()", " a( 1 2 )<w=3> b( )"},
         {"a=1,b=2,a=3", " a:1 b:2 a:3"},
         {"*a.b_c-d9=x", " *a.b_c-d9:x"},
+        {"zaz=1, az", " zaz:1 az:yes"},
         {"a=1,b=2,", " a:1 b:2 X"},
         {"a=1,1b=2", " a:1 X"},
         {"a=1,B=2", " a:1 X"},
@@ -337,7 +338,7 @@ static void what_is_drawn_is_read_back(void **state)
             draw_member(&p, kind);
         }
         blanks(&p, " ");
-        describe(kind, fb_slice_of(field), got, sizeof got);
+        describe(kind, exact(field), got, sizeof got);
         if (strcmp(got, want) != 0)
             fail_msg("%s\n gives %s\n  not  %s", field, got, want);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dates in HTTP: the three forms, whatever else looks like them, and two-digit years. */
-#include "unit.h"
+#include "exact.h"
 
 #include <regex.h>
 
@@ -37,7 +37,7 @@ static void the_three_forms(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         int64_t ns = -1;
-        if (!fb_httpdate_read(fb_slice_of(rows[i].text), NOW, &ns) || ns != rows[i].epoch_s * S)
+        if (!fb_httpdate_read(exact(rows[i].text), NOW, &ns) || ns != rows[i].epoch_s * S)
             fail_msg("%s: %lld", rows[i].text, (long long)(ns / S));
     }
 }
@@ -102,7 +102,7 @@ static void malformed(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         int64_t ns = 42;
-        if (fb_httpdate_read(fb_slice_of(rows[i]), NOW, &ns))
+        if (fb_httpdate_read(exact(rows[i]), NOW, &ns))
             fail_msg("%s", rows[i]);
         assert_int_equal(ns, 42);
     }
@@ -149,7 +149,7 @@ static void what_the_c_library_prints_is_read_back(void **state)
 
         assert_non_null(gmtime_r(&then, &tm));
         print_date(form, &tm, text, sizeof text);
-        if (!fb_httpdate_read(fb_slice_of(text), now_s * S, &ns) || ns != (int64_t)then * S)
+        if (!fb_httpdate_read(exact(text), now_s * S, &ns) || ns != (int64_t)then * S)
             fail_msg("%s at %lld: %lld", text, (long long)now_s, (long long)(ns / S));
     }
 }
@@ -178,7 +178,7 @@ static void two_digit_years_by_trial(void **state)
             if (s > want && s <= (int64_t)timegm(&limit))
                 want = s;
         }
-        assert_true(fb_httpdate_read(fb_slice_of(text), now_s * S, &ns));
+        assert_true(fb_httpdate_read(exact(text), now_s * S, &ns));
         if (ns / S != want)
             fail_msg("%s at %lld: %lld", text, (long long)now_s, (long long)(ns / S));
     }
@@ -220,7 +220,7 @@ static void one_wrong_byte(void **state)
                 snprintf(text, sizeof text, "%s", rows[row]);
                 text[at] = (char)byte;
                 bool want = regexec(&syntax, text, 0, NULL, 0) == 0;
-                if (fb_httpdate_read(fb_slice_of(text), NOW, &ns) != want)
+                if (fb_httpdate_read(exact(text), NOW, &ns) != want)
                     fail_msg("%s", text);
             }
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that servers write: the whole text is one, or it is refused. */
-#include "unit.h"
+#include "exact.h"
 
 #include <errno.h>
 
@@ -24,7 +24,7 @@ static void whole_numbers(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         int64_t value = -1;
-        assert_true(fb_number_read(fb_slice_of(rows[i].text), &value));
+        assert_true(fb_number_read(exact(rows[i].text), &value));
         assert_int_equal(value, rows[i].value);
     }
 }
@@ -52,7 +52,7 @@ static void decimals(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         int64_t value = -1;
-        assert_true(fb_decimal_read(fb_slice_of(rows[i].text), &value));
+        assert_true(fb_decimal_read(exact(rows[i].text), &value));
         assert_int_equal(value, rows[i].millionths);
     }
 }
@@ -107,8 +107,7 @@ static void junk_is_refused_and_leaves_the_result_alone(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(junk); i++) {
         int64_t value = 42;
-        if (fb_number_read(fb_slice_of(junk[i]), &value) ||
-            fb_decimal_read(fb_slice_of(junk[i]), &value))
+        if (fb_number_read(exact(junk[i]), &value) || fb_decimal_read(exact(junk[i]), &value))
             fail_msg("%s", junk[i]);
         assert_int_equal(value, 42);
     }
@@ -143,9 +142,9 @@ static void what_is_too_large_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(whole); i++)
-        assert_false(fb_number_read(fb_slice_of(whole[i]), &value));
+        assert_false(fb_number_read(exact(whole[i]), &value));
     for (size_t i = 0; i < COUNT_OF(decimal); i++)
-        assert_false(fb_decimal_read(fb_slice_of(decimal[i]), &value));
+        assert_false(fb_decimal_read(exact(decimal[i]), &value));
     assert_int_equal(value, 42);
 }
 
@@ -158,6 +157,11 @@ static void so_many_digits_and_no_more(void **state)
     assert_true(fb_digits_exactly(&s, 4, &value));
     assert_int_equal(value, 2026);
     assert_int_equal(s.length, 4);
+    assert_true(fb_digits_exactly(&s, 4, &value));
+    assert_int_equal(value, 1115);
+    assert_int_equal(s.length, 0);
+    assert_false(fb_digits_take(&(struct slice){"9223372036854775808", 19}, &value));
+    assert_int_equal(value, 1115);
     assert_false(fb_digits_exactly(&(struct slice){"1", 1}, 2, &value));
     assert_false(fb_digits_exactly(&(struct slice){"1x", 2}, 2, &value));
     assert_false(fb_digits_exactly(&(struct slice){"x1", 2}, 2, &value));
@@ -207,10 +211,10 @@ static void agrees_with_simpler_readers(void **state)
 
         int64_t want = 0, got = 0;
         bool is = expected_number(text, &want);
-        if (fb_number_read(fb_slice_of(text), &got) != is || (is && got != want))
+        if (fb_number_read(exact(text), &got) != is || (is && got != want))
             fail_msg("number \"%s\"", text);
         is = expected_decimal(text, &want);
-        if (fb_decimal_read(fb_slice_of(text), &got) != is || (is && got != want))
+        if (fb_decimal_read(exact(text), &got) != is || (is && got != want))
             fail_msg("decimal \"%s\": %lld, not %lld", text, (long long)got, (long long)want);
     }
 }

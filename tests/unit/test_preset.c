@@ -107,6 +107,7 @@ static void hosts(void **state)
         {"api.github.com.evil.example", NULL},
         {"some-shop.myshopify.com", "shopify"},
         {"a.b.myshopify.com", "shopify"},
+        {"a.myshopify.com", "shopify"},
         {"myshopify.com", NULL},
         {".myshopify.com", NULL},
         {"evilmyshopify.com", NULL},
@@ -157,9 +158,9 @@ static void pools(void **state)
 
 static void a_slash_at_the_end_asks_for_more(void **state)
 {
-    static const struct preset_pool rows[] = {{"below", NULL, "/a/", NULL},
-                                              {"odd", NULL, "b", NULL}};
-    static const struct preset p = {.name = "p", .pool = rows, .pool_count = 2};
+    static const struct preset_pool rows[] = {
+        {"below", NULL, "/a/", NULL}, {"odd", NULL, "b", NULL}, {"one", NULL, "/x", NULL}};
+    static const struct preset p = {.name = "p", .pool = rows, .pool_count = 3};
 
     (void)state;
     assert_null(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("/a")));
@@ -167,6 +168,8 @@ static void a_slash_at_the_end_asks_for_more(void **state)
     assert_ptr_equal(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("/a/")), &rows[0]);
     assert_null(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("/b")));
     assert_null(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("b")));
+    assert_null(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("/y")));
+    assert_ptr_equal(fb_preset_pool(&p, FB_SLICE("GET"), FB_SLICE("/x/y")), &rows[2]);
 }
 
 static void what_embedders_are_told(void **state)
