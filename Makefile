@@ -224,6 +224,10 @@ unit: $(BUILD)/san/flyball
 torture: $(BUILD)/san/tests/unit/test_properties ## the property tests with 10^7 decisions
 	FLYBALL_DECISIONS=10000000 $<
 
+.PHONY: ledger-torture
+ledger-torture: $(BUILD)/san/tests/unit/test_ledger_kill ## 10,000 processes killed anywhere
+	FLYBALL_KILLS=10000 $<
+
 tsan: $(addsuffix .run,$(call tests_of,tsan,$(THREAD_SRC))) ## those with threads, looking for races
 
 # The command under sanitizers.

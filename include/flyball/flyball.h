@@ -150,9 +150,11 @@ FLY_API const char *fly_version(void);
 #endif
 
 /* The other families, each a header that may be read by itself. */
+#include <flyball/ledger.h>
 #include <flyball/preset.h>
 #include <flyball/signal.h>
 #include <flyball/state.h>
 #include <flyball/table.h>
+#include <flyball/wait.h>
 
 #endif

@@ -303,6 +303,30 @@ bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns)
     return true;
 }
 
+void fb_accountant_forget(struct accountant *a, int64_t grants)
+{
+    assert(grants >= 0);
+
+    a->in_flight = fb_max64(0, a->in_flight - grants);
+    /* Each of those that are left is at least one unit. */
+    a->units_out = a->in_flight > 0 ? fb_max64(a->in_flight, a->units_out - grants) : 0;
+}
+
+void fb_accountant_exhaust(struct accountant *a, int64_t now_ns)
+{
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->exhaust)
+            rows[i].ops->exhaust(&a->slot[rows[i].first], a->now_ns);
+}
+
+void fb_accountant_skip_id(struct accountant *a)
+{
+    struct ticket none = {.cost = 1, .id = (uint16_t)fb_tickets_add(&a->tickets, 1)};
+
+    (void)fb_tickets_end(&a->tickets, none);
+}
+
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)
 {
     if (!a->plain)

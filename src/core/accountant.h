@@ -101,6 +101,15 @@ bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns);
 /* From outside the level was taken to `level`, in `grants` grants, each with the next id. */
 void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants);
 
+/* So many grants of cost 1 are not out any more, whoever had them. */
+void fb_accountant_forget(struct accountant *a, int64_t grants);
+
+/* Take it that every limit was used up just now: nothing is known of what was spent before. */
+void fb_accountant_exhaust(struct accountant *a, int64_t now_ns);
+
+/* The next id is not given to any grant: whoever looks at the newest one sees a change. */
+void fb_accountant_skip_id(struct accountant *a);
+
 /* The bucket's slots (bucket.h), for whoever takes from it directly. */
 static inline int64_t *fb_accountant_bucket(struct accountant *a)
 {

@@ -164,6 +164,12 @@ static void bucket_refund(int64_t *slot, const struct ask *q)
         spend(slot, fb_bucket_ticks(slot, -q->cost), q->now_ns);
 }
 
+static void bucket_exhaust(int64_t *slot, int64_t now_ns)
+{
+    if (!unbounded(slot))
+        spend(slot, fb_max64(0, slot[FB_BUCKET_BURST] - missing_at(slot, now_ns)), now_ns);
+}
+
 /* ---- another pace ---- */
 
 static void set_pace(int64_t *slot, const struct pace *p)
@@ -247,6 +253,7 @@ const struct constraint fb_constraint_bucket = {
     .ready_at = bucket_ready_at,
     .take = bucket_take,
     .refund = bucket_refund,
+    .exhaust = bucket_exhaust,
     .repace = bucket_repace,
     .rested = bucket_rested,
 };

@@ -104,6 +104,9 @@ struct constraint {
      */
     bool (*idle)(const int64_t *slot, int64_t now_ns);
 
+    /* Take it that all it allows was used just now. NULL: there is nothing to use up. */
+    void (*exhaust)(int64_t *slot, int64_t now_ns);
+
     /*
      * True when nothing is remembered that a fresh constraint would not know as well, so that
      * forgetting it breaks no limit. Every constraint says it.

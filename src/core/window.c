@@ -356,6 +356,14 @@ static void window_refund(int64_t *slot, const struct ask *q)
     }
 }
 
+static void window_exhaust(int64_t *slot, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+
+    for (int64_t i = 0; i < m->count; i++)
+        charge(m, &m->window[i], m->newest_id, m->window[i].effective, now_ns);
+}
+
 /* ---- the guard ---- */
 
 /* Keep the largest few, largest first. */
@@ -470,6 +478,7 @@ const struct constraint fb_constraint_window = {
     .ready_at = window_ready_at,
     .take = window_take,
     .refund = window_refund,
+    .exhaust = window_exhaust,
     .report = window_report,
     .repace = window_repace,
     .rested = window_rested,

@@ -3,8 +3,8 @@
  * body.h - what a limiter is made of: a handle of this process, and a body that others may share.
  *
  * The handle knows where the body lies and how the caller's clock relates to it. The body is a
- * plain value without pointers: it lies right behind its handle, or, when it had to grow, elsewhere
- * on the heap.
+ * plain value without pointers: it lies right behind its handle, elsewhere on the heap when it had
+ * to grow, or in a mapped file (slot.h).
  *
  * While a bucket alone decides, the body is OPEN: `open` holds the bucket's level and the number
  * of the latest grant in one word, and a grant is one compare-and-swap on it. Whatever needs more
@@ -29,10 +29,13 @@
 #include "core/bucket.h"
 #include "core/instant.h"
 #include "ledger/lock.h"
+#include "ledger/origin.h"
 
 #define FB_WORD_CLOSED  (INT64_C(1) << 62) /* this bit: only with the lock */
 #define FB_WORD_NONE    (-1)               /* closed, and the level does not fit into a word */
 #define FB_WORD_ID_BITS 16                 /* the level is above them */
+
+struct slot;
 
 struct body {
     _Atomic int64_t open; /* the word: the bucket's level and the latest id */
@@ -69,33 +72,82 @@ static inline bool fb_word_is_open(int64_t word)
 /* The word that says what the books say, closed. */
 int64_t fb_word_of(const struct accountant *books);
 
-/* Lock the limiter's body and let its books catch up. Whoever enters leaves. */
-struct body *fb_enter(struct fly_limiter *l);
-
-/* Open the word again if a bucket alone decides, and unlock. */
-void fb_leave(struct body *b);
-
-/* As fb_leave(), after a change that may help those who wait: they are woken. */
-void fb_leave_changed(struct body *b);
-
-/* An instant of the caller's clock in the books; more than 73 years off it is all the same. */
-static inline int64_t fb_inner(const struct fly_limiter *l, int64_t at_ns)
+/* Whether the body lies in a mapped file: the handle is then part of a struct share (slot.h). */
+static inline bool fb_is_shared(const struct fly_limiter *l)
 {
-    int64_t since_ns;
-
-    if (__builtin_sub_overflow(at_ns, l->origin_ns, &since_ns))
-        since_ns = at_ns < l->origin_ns ? -FB_TIME_MAX : FB_TIME_MAX;
-    return fb_clamp64(since_ns, -FB_TIME_MAX, FB_TIME_MAX);
+    return atomic_load_explicit(&l->near.lock.state, memory_order_relaxed) == LOCK_ELSEWHERE;
 }
 
-/* And back. */
+/*
+ * Lock the limiter's body and let its books catch up. Whoever enters leaves. NULL: a live process
+ * keeps the body of a shared limiter for too long.
+ */
+struct body *fb_enter(struct fly_limiter *l);
+
+/* The books are about to change. Until fb_leave() a shared limiter can undo that. */
+void fb_change(struct fly_limiter *l);
+
+/* Open the word again if a bucket alone decides, and unlock. */
+void fb_leave(struct fly_limiter *l);
+
+/* As fb_leave(), after a change that may help those who wait: they are woken. */
+void fb_leave_changed(struct fly_limiter *l);
+
+/*
+ * Parts of these that shared bodies need too: close the word and write into the books what was
+ * taken from it (`slot` is NULL where there is none); make the word say what the books say.
+ */
+void fb_word_close(struct body *b, struct slot *slot);
+void fb_word_publish(struct body *b);
+
+/* Ask, and take if all agree; or only ask. The clock is the books'. */
+struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                              uint64_t *ret_ticket);
+struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t cost);
+
+#define FB_ID_CHECK 4096 /* so many grants at most between two that enter */
+
+/* The word after a grant of 1, or FB_WORD_NONE where that takes more than a look at the word. */
+static inline int64_t fb_word_spend(const struct body *b, int64_t word, int64_t now_ns)
+{
+    int64_t level =
+        fb_bucket_spend(&b->books.slot[FB_SLOT_bucket], word >> FB_WORD_ID_BITS, 1, now_ns);
+    int64_t id = (uint16_t)(word + 1);
+
+    /* Negative ones are not small either. */
+    if ((uint64_t)level >= (uint64_t)FB_BUCKET_SMALL || id % FB_ID_CHECK == 0)
+        return FB_WORD_NONE;
+    return level << FB_WORD_ID_BITS | id;
+}
+
+/* Take 1 from the word. False: it takes more than that. */
+static inline bool fb_word_take(struct body *b, int64_t now_ns, uint64_t *ret_ticket)
+{
+    int64_t word = atomic_load_explicit(&b->open, memory_order_acquire);
+
+    while (fb_word_is_open(word)) {
+        int64_t spent = fb_word_spend(b, word, now_ns);
+        if (spent == FB_WORD_NONE)
+            return false;
+        if (atomic_compare_exchange_weak_explicit(&b->open, &word, spent, memory_order_acq_rel,
+                                                  memory_order_acquire)) {
+            struct ticket t = {.cost = 1, .id = (uint16_t)spent};
+            *ret_ticket = fb_ticket_seal(t, b->books.key);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An instant of the caller's clock in the books, and back. */
+static inline int64_t fb_inner(const struct fly_limiter *l, int64_t at_ns)
+{
+    return fb_from_clock(l->origin_ns, at_ns);
+}
+
 static inline int64_t fb_outer(const struct fly_limiter *l, int64_t since_ns)
 {
-    int64_t at_ns;
-
-    if (since_ns == FB_NEVER || __builtin_add_overflow(since_ns, l->origin_ns, &at_ns))
-        return FLY_NEVER;
-    return at_ns;
+    return fb_to_clock(l->origin_ns, since_ns);
 }
 
 #endif

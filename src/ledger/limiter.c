@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * limiter.c - the public limiter: one accountant, shared by the threads of a process.
+ * limiter.c - the public limiter: one accountant, shared by threads, or by processes.
  *
  * A grant that a bucket alone decides is one compare-and-swap on the body's word (body.h);
  * everything else enters the body, asks or tells the accountant, and leaves.
@@ -19,10 +19,19 @@
 #include "core/instant.h"
 #include "core/spec.h"
 #include "ledger/body.h"
+#include "ledger/ledger.h"
+#include "ledger/slot.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define ID_CHECK 4096 /* so many grants at most between two that enter */
+/* What is told where the books cannot be looked at. */
+static const struct constraint busy = {
+    .name = "ledger-busy",
+    .says = "another process keeps the ledger and does not go on",
+};
+
+#define BUSY_NS (10 * FB_NS_PER_MS)  /* then ask again */
+#define LOOK_NS (100 * FB_NS_PER_MS) /* likewise, where an answer may be lost with its process */
 
 static int64_t cost_of(uint32_t cost)
 {
@@ -50,60 +59,88 @@ struct fly_limiter *fly_limiter_new(const char *spec, int64_t now_ns, uint64_t s
     l->origin_ns = now_ns;
     fb_accountant_init(&l->near.books, &s, fb_body_memory(&l->near), seed, 0);
     atomic_init(&l->near.open, FB_WORD_NONE);
-    fb_leave(fb_enter(l));
+    (void)fb_enter(l);
+    fb_leave(l);
     return l;
 }
 
 void fly_limiter_free(struct fly_limiter *l)
 {
+    if (l && fb_is_shared(l))
+        fb_ledger_part(fb_share_of(l));
     fb_free(l);
 }
 
 /* ---- decisions ---- */
 
-/* The word after a grant of 1, or FB_WORD_NONE where that takes more than a look at the word. */
-static inline int64_t spend(const struct body *b, int64_t word, int64_t now_ns)
+static uint64_t grant(struct fly_limiter *l, struct body *b, uint32_t cost, int64_t now_ns)
 {
-    int64_t level =
-        fb_bucket_spend(&b->books.slot[FB_SLOT_bucket], word >> FB_WORD_ID_BITS, 1, now_ns);
-    int64_t id = (uint16_t)(word + 1);
-
-    /* Negative ones are not small either. */
-    if ((uint64_t)level >= (uint64_t)FB_BUCKET_SMALL || id % ID_CHECK == 0)
-        return FB_WORD_NONE;
-    return level << FB_WORD_ID_BITS | id;
+    fb_change(l);
+    uint64_t ticket = fb_accountant_take(&b->books, cost_of(cost), now_ns);
+    if (fb_is_shared(l))
+        fb_slot_granted(fb_share_of(l), ticket);
+    return ticket;
 }
 
-/* Take 1 from the word. False: it takes more than that. */
-static inline bool take_open(struct body *b, int64_t now_ns, uint64_t *ret_ticket)
+/* Ask, and take if all agree. */
+static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                                 uint64_t *ret_ticket)
 {
-    int64_t word = atomic_load_explicit(&b->open, memory_order_acquire);
+    struct body *b = fb_enter(l);
 
-    while (fb_word_is_open(word)) {
-        int64_t spent = spend(b, word, now_ns);
-        if (spent == FB_WORD_NONE)
-            return false;
-        if (atomic_compare_exchange_weak_explicit(&b->open, &word, spent, memory_order_acq_rel,
-                                                  memory_order_acquire)) {
-            struct ticket t = {.cost = 1, .id = (uint16_t)spent};
-            *ret_ticket = fb_ticket_seal(t, b->books.key);
-            return true;
-        }
-    }
-    return false;
+    if (!b)
+        return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = &busy};
+    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
+    if (v.at_ns <= now_ns)
+        *ret_ticket = grant(l, b, cost, now_ns);
+    fb_leave(l);
+    return v;
+}
+
+/* The answer that is waited for may be lost with the process that had the grant. */
+static struct verdict try_shared(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                                 uint64_t *ret_ticket)
+{
+    struct verdict v = try_locked(l, now_ns, cost, ret_ticket);
+
+    if (v.at_ns > now_ns && v.cause != &busy && fb_slot_sweep(fb_share_of(l), now_ns))
+        v = try_locked(l, now_ns, cost, ret_ticket);
+    if (v.at_ns == FB_NEVER && !v.cause->never_says)
+        v.at_ns = fb_after(now_ns, LOOK_NS);
+    return v;
+}
+
+struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                              uint64_t *ret_ticket)
+{
+    bool shared = fb_is_shared(l);
+
+    /* Other costs are written down in the books, for what is out is counted in units. */
+    if (cost <= 1 && (shared ? fb_slot_word_take(fb_share_of(l), now_ns, ret_ticket)
+                             : fb_word_take(fb_body_of(l), now_ns, ret_ticket)))
+        return (struct verdict){.at_ns = now_ns};
+    return shared ? try_shared(l, now_ns, cost, ret_ticket)
+                  : try_locked(l, now_ns, cost, ret_ticket);
+}
+
+struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t cost)
+{
+    struct body *b = fb_enter(l);
+
+    if (!b)
+        return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = &busy};
+    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
+    fb_leave(l);
+    return v;
 }
 
 /* Apart, so that the fast path has no registers to save. */
-static __attribute__((noinline)) int64_t take_locked(struct fly_limiter *l, int64_t now_ns,
+static __attribute__((noinline)) int64_t take_slowly(struct fly_limiter *l, int64_t now_ns,
                                                      uint32_t cost, uint64_t *ret_ticket)
 {
     int64_t now = fb_inner(l, now_ns);
-    struct body *b = fb_enter(l);
-    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now);
+    struct verdict v = fb_limiter_try(l, now, cost, ret_ticket);
 
-    if (v.at_ns <= now)
-        *ret_ticket = fb_accountant_take(&b->books, cost_of(cost), now);
-    fb_leave(b);
     return v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
 }
 
@@ -111,138 +148,193 @@ int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, u
 {
     int64_t now;
 
-    /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && !__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
-        take_open(&l->near, now, ret_ticket))
+        fb_word_take(&l->near, now, ret_ticket))
         return now_ns;
-    return take_locked(l, now_ns, cost, ret_ticket);
+    return take_slowly(l, now_ns, cost, ret_ticket);
 }
 
 /* ---- several at once ---- */
 
-/* The limiter with the least address above `after`: everybody locks in this order. */
-static struct fly_limiter *next_in_order(struct fly_limiter *const *l, size_t n, uintptr_t after)
+/* Everybody locks in one order: shared limiters first, in that of the file, then by address. */
+static bool is_before(const struct fly_limiter *a, const struct fly_limiter *b)
+{
+    bool shared = fb_is_shared(a);
+
+    if (shared != fb_is_shared(b))
+        return shared;
+    if (shared)
+        return fb_ledger_is_before((const struct share *)a, (const struct share *)b);
+    return (uintptr_t)a < (uintptr_t)b;
+}
+
+/* The first of them after `last`; of all when that is NULL. */
+static struct fly_limiter *next_in_order(struct fly_limiter *const *l, size_t n,
+                                         const struct fly_limiter *last)
 {
     struct fly_limiter *next = NULL;
 
     for (size_t i = 0; i < n; i++)
-        if ((uintptr_t)l[i] > after && (!next || (uintptr_t)l[i] < (uintptr_t)next))
+        if ((!last || is_before(last, l[i])) && (!next || is_before(l[i], next)))
             next = l[i];
     return next;
 }
 
-static size_t enter_all(struct fly_limiter *const *l, size_t n)
+/* All of them, or none: false. */
+static bool enter_all(struct fly_limiter *const *l, size_t n)
 {
-    size_t entered = 0;
+    struct fly_limiter *last = NULL;
 
-    for (struct fly_limiter *k = next_in_order(l, n, 0); k; k = next_in_order(l, n, (uintptr_t)k)) {
-        (void)fb_enter(k);
-        entered++;
+    for (size_t entered = 0; entered < n; entered++) {
+        struct fly_limiter *next = next_in_order(l, n, last);
+        assert(next); /* different limiters, as the contract says */
+        if (!fb_enter(next)) {
+            for (struct fly_limiter *k = next_in_order(l, n, NULL); k != next;
+                 k = next_in_order(l, n, k))
+                fb_leave(k);
+            return false;
+        }
+        last = next;
     }
-    return entered;
+    return true;
+}
+
+/* The latest of what all say, of which no one changes anything. */
+static int64_t ask_all(struct fly_limiter *const *l, const uint32_t *cost, size_t n, int64_t now_ns)
+{
+    int64_t latest = now_ns;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t now = fb_inner(l[i], now_ns);
+        struct verdict v = fb_accountant_ask(&fb_body_of(l[i])->books, cost_of(cost[i]), now);
+        if (v.at_ns == FB_NEVER && !v.cause->never_says && fb_is_shared(l[i]))
+            v.at_ns = fb_after(now, LOOK_NS);
+        if (v.at_ns > now)
+            latest = fb_max64(latest, fb_outer(l[i], v.at_ns));
+    }
+    return latest;
+}
+
+static int64_t take_all(struct fly_limiter *const *l, const uint32_t *cost, size_t n,
+                        int64_t now_ns, uint64_t *ret_tickets)
+{
+    if (!enter_all(l, n))
+        return now_ns < FLY_NEVER - BUSY_NS ? now_ns + BUSY_NS : FLY_NEVER;
+    int64_t at_ns = ask_all(l, cost, n, now_ns);
+    for (size_t i = 0; i < n; i++) {
+        if (at_ns <= now_ns)
+            ret_tickets[i] = grant(l[i], fb_body_of(l[i]), cost[i], fb_inner(l[i], now_ns));
+        fb_leave(l[i]);
+    }
+    return at_ns;
+}
+
+static bool sweep_all(struct fly_limiter *const *l, size_t n, int64_t now_ns)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < n; i++)
+        if (fb_is_shared(l[i]))
+            changed |= fb_slot_sweep(fb_share_of(l[i]), fb_inner(l[i], now_ns));
+    return changed;
 }
 
 int64_t fly_take_all(struct fly_limiter *const *l, const uint32_t *cost, size_t n, int64_t now_ns,
                      uint64_t *ret_tickets)
 {
-    int64_t latest = now_ns;
-    bool ready = true;
-    size_t entered = enter_all(l, n);
+    int64_t at_ns = take_all(l, cost, n, now_ns, ret_tickets);
 
-    assert(entered == n); /* different limiters, as the contract says */
-    (void)entered;
-    for (size_t i = 0; i < n; i++) {
-        int64_t now = fb_inner(l[i], now_ns);
-        struct accountant *books = &fb_body_of(l[i])->books;
-        int64_t at_ns = fb_accountant_ask(books, cost_of(cost[i]), now).at_ns;
-        if (at_ns > now) {
-            latest = fb_max64(latest, fb_outer(l[i], at_ns));
-            ready = false;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct body *b = fb_body_of(l[i]);
-        if (ready)
-            ret_tickets[i] =
-                fb_accountant_take(&b->books, cost_of(cost[i]), fb_inner(l[i], now_ns));
-        fb_leave(b);
-    }
-    return latest;
+    if (at_ns > now_ns && sweep_all(l, n, now_ns))
+        at_ns = take_all(l, cost, n, now_ns, ret_tickets);
+    return at_ns;
 }
 
 /* ---- what came of it ---- */
+
+/* Leave after something that may have ended the grant. */
+static void leave_ended(struct fly_limiter *l, int64_t in_flight_before, uint64_t ticket)
+{
+    if (fb_is_shared(l) && fb_body_of(l)->books.in_flight < in_flight_before)
+        fb_slot_ended(fb_share_of(l), ticket);
+    fb_leave_changed(l);
+}
 
 void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)
 {
     struct body *b = fb_enter(l);
 
+    if (!b)
+        return;
+    int64_t in_flight = b->books.in_flight;
+    fb_change(l);
     fb_accountant_cancel(&b->books, ticket, fb_inner(l, now_ns));
-    fb_leave_changed(b);
+    leave_ended(l, in_flight, ticket);
 }
 
 void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t ticket, uint32_t cost)
 {
     struct body *b = fb_enter(l);
 
+    if (!b)
+        return;
+    fb_change(l);
     fb_accountant_settle(&b->books, ticket, cost, fb_inner(l, now_ns));
-    fb_leave_changed(b);
-}
-
-/* What a response says is input: absurd values become absent ones, one by one. */
-static struct fly_outcome cleaned(const struct fly_limiter *l, const struct fly_outcome *o,
-                                  int64_t now_ns)
-{
-    struct fly_outcome c = *o;
-
-    c.sent_ns = fb_min64(fb_inner(l, c.sent_ns), now_ns);
-    c.latency_ns = fb_clamp64(c.latency_ns, 0, FB_TIME_MAX);
-    if (c.limit <= 0)
-        c.limit = FLY_ABSENT;
-    if (c.remaining < 0)
-        c.remaining = FLY_ABSENT;
-    if (c.retry_after_ns < 0)
-        c.retry_after_ns = FLY_ABSENT;
-    int64_t reset_ns = fb_inner(l, c.reset_ns);
-    c.reset_ns = reset_ns > -FB_TIME_MAX && reset_ns < FB_TIME_MAX ? reset_ns : FLY_ABSENT;
-    return c;
+    fb_leave_changed(l);
 }
 
 void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_outcome *o)
 {
     int64_t now = fb_inner(l, now_ns);
-    struct fly_outcome c = cleaned(l, o, now);
-
+    struct fly_outcome c = fb_outcome_from_clock(l->origin_ns, o, now);
     struct body *b = fb_enter(l);
+
+    if (!b)
+        return;
+    int64_t in_flight = b->books.in_flight;
+    fb_change(l);
     fb_accountant_report(&b->books, &c, now);
-    fb_leave_changed(b);
+    leave_ended(l, in_flight, o->ticket);
 }
 
 /* ---- seeing ---- */
 
+static void explain(const struct body *b, const struct verdict *v, int64_t now_ns, struct text *t)
+{
+    if (b)
+        fb_accountant_explain(&b->books, v, now_ns, t);
+    else
+        fb_text_add(t, busy.says);
+}
+
 int fly_limiter_why(struct fly_limiter *l, int64_t now_ns, uint32_t cost, struct fly_why *ret_why)
 {
     int64_t now = fb_inner(l, now_ns);
+    struct verdict v = {.at_ns = now + BUSY_NS, .cause = &busy};
     struct text t;
 
     if (ret_why->size < sizeof(*ret_why))
         return -EINVAL;
     struct body *b = fb_enter(l);
-    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now);
+    if (b)
+        v = fb_accountant_ask(&b->books, cost_of(cost), now);
     ret_why->until_ns = v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
     fb_text_init(&t, ret_why->cause, sizeof(ret_why->cause));
     fb_text_add(&t, fb_accountant_cause(&v));
     fb_text_init(&t, ret_why->text, sizeof(ret_why->text));
-    fb_accountant_explain(&b->books, &v, now, &t);
-    fb_leave(b);
+    explain(b, &v, now, &t);
+    if (b)
+        fb_leave(l);
     return 0;
 }
 
 double fly_limiter_rate(struct fly_limiter *l)
 {
     struct body *b = fb_enter(l);
-    double rate = fb_bucket_rate(fb_accountant_bucket(&b->books));
 
-    fb_leave(b);
+    if (!b)
+        return 0.0;
+    double rate = fb_bucket_rate(fb_accountant_bucket(&b->books));
+    fb_leave(l);
     return rate;
 }
 

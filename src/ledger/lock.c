@@ -5,18 +5,30 @@
 #include <linux/futex.h>
 #include <stddef.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "core/instant.h"
 
 #define SPINS 100 /* a decision takes less time than going to sleep */
 
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value)
+static void futex(_Atomic uint32_t *word, int operation, uint32_t value,
+                  const struct timespec *timeout)
 {
-    return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+    (void)syscall(SYS_futex, word, operation, value, timeout, NULL, 0);
 }
 
-void fb_futex_wake_all(_Atomic uint32_t *word)
+void fb_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t span_ns)
 {
-    (void)futex(word, FUTEX_WAKE, INT32_MAX);
+    struct timespec t = {.tv_sec = span_ns / FB_NS_PER_S, .tv_nsec = span_ns % FB_NS_PER_S};
+
+    if (span_ns > 0)
+        futex(word, FUTEX_WAIT, value, &t);
+}
+
+void fb_futex_wake(_Atomic uint32_t *word, int count)
+{
+    futex(word, FUTEX_WAKE, (uint32_t)count, NULL);
 }
 
 void fb_lock_wait(struct lock *l)
@@ -30,10 +42,10 @@ void fb_lock_wait(struct lock *l)
     }
     /* Whoever sleeps takes the lock as contended: it cannot know whether others sleep too. */
     while (atomic_exchange_explicit(&l->state, LOCK_CONTENDED, memory_order_acquire) != LOCK_FREE)
-        (void)futex(&l->state, FUTEX_WAIT_PRIVATE, LOCK_CONTENDED);
+        futex(&l->state, FUTEX_WAIT_PRIVATE, LOCK_CONTENDED, NULL);
 }
 
 void fb_lock_wake(struct lock *l)
 {
-    (void)futex(&l->state, FUTEX_WAKE_PRIVATE, 1);
+    futex(&l->state, FUTEX_WAKE_PRIVATE, 1, NULL);
 }

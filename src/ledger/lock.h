@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { LOCK_FREE, LOCK_HELD, LOCK_CONTENDED };
+enum { LOCK_FREE, LOCK_HELD, LOCK_CONTENDED, LOCK_ELSEWHERE /* this one is not used */ };
 
 struct lock {
     _Atomic uint32_t state; /* zero is a free lock */
@@ -19,8 +19,21 @@ struct lock {
 void fb_lock_wait(struct lock *l);
 void fb_lock_wake(struct lock *l);
 
-/* Wake everybody, in any process, who sleeps until this word is another one. */
-void fb_futex_wake_all(_Atomic uint32_t *word);
+/* Sleep while the word is `value`, for at most so long; it may lie in shared memory. */
+void fb_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t span_ns);
+
+/* Wake so many, in any process, who sleep on the word. */
+void fb_futex_wake(_Atomic uint32_t *word, int count);
+
+#define FB_EVERYBODY INT32_MAX
+
+/* Tell the processor that this is a loop that waits for another one. */
+static inline void fb_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
 
 static inline void fb_lock(struct lock *l)
 {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * index.c - which key has which part of the file, and where there is room for another.
+ *
+ * Entries hold all there is to know about the room: what no entry names is free. So nothing is to
+ * be repaired when a process dies while it makes a key: its entry was not valid yet.
+ */
+#include "ledger/ledger.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+static bool is_valid(const struct entry *e)
+{
+    return atomic_load_explicit(&e->state, memory_order_acquire) != ENTRY_FREE;
+}
+
+static uint64_t arena_at(const struct head *head)
+{
+    uint64_t end = sizeof(*head) + (uint64_t)head->entries * sizeof(struct entry);
+
+    return (end + FB_LEDGER_ALIGN - 1) / FB_LEDGER_ALIGN * FB_LEDGER_ALIGN;
+}
+
+/* The valid entry that lies on these bytes, or NULL. */
+static const struct entry *on(const struct head *head, uint64_t at, uint64_t bytes,
+                              const struct entry *but)
+{
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (e != but && is_valid(e) && e->at < at + bytes && at < e->at + e->bytes)
+            return e;
+    return NULL;
+}
+
+bool fb_index_is_sound(const struct head *head)
+{
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++) {
+        if (!is_valid(e))
+            continue;
+        if (atomic_load(&e->state) > ENTRY_LEFT || e->at % FB_LEDGER_ALIGN != 0 ||
+            e->at < arena_at(head) || e->at > head->bytes || e->bytes > head->bytes - e->at ||
+            e->bytes < sizeof(struct slot))
+            return false;
+    }
+    /* In range all of them: sums do not overflow. */
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (is_valid(e) && on(head, e->at, e->bytes, e))
+            return false;
+    return true;
+}
+
+struct entry *fb_index_find(struct head *head, struct siphash_wide id)
+{
+    for (struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (atomic_load(&e->state) == ENTRY_USED && e->id.word[0] == id.word[0] &&
+            e->id.word[1] == id.word[1])
+            return e;
+    return NULL;
+}
+
+/* The first place with so many bytes in a row; 0: none. */
+static uint64_t find_gap(const struct head *head, uint64_t bytes)
+{
+    uint64_t at = arena_at(head);
+    const struct entry *in_the_way;
+
+    while (bytes <= head->bytes && at <= head->bytes - bytes) {
+        in_the_way = on(head, at, bytes, NULL);
+        if (!in_the_way)
+            return at;
+        at = in_the_way->at + in_the_way->bytes;
+        at = (at + FB_LEDGER_ALIGN - 1) / FB_LEDGER_ALIGN * FB_LEDGER_ALIGN;
+    }
+    return 0;
+}
+
+struct entry *fb_index_room(struct head *head, uint64_t bytes)
+{
+    struct entry *e = head->entry;
+
+    while (e < head->entry + head->entries && is_valid(e))
+        e++;
+    uint64_t at = find_gap(head, bytes);
+    if (e == head->entry + head->entries || at == 0)
+        return NULL;
+    e->at = at;
+    e->bytes = bytes;
+    memset(fb_ledger_at(head, at), 0, bytes);
+    return e;
+}

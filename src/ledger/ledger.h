@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ledger.h - the file of slots: its head, its index of keys, and where in it there is room.
+ *
+ * The head says what the file is and which boot, clock and containers it belongs to; it is checked
+ * whole when the file is opened, under flock. The index is an array of entries, each a key and the
+ * part of the file that is its slot's; entries come and go under the head's lock, and each is
+ * valid or not by one store. A slot is checked whole before a process uses it.
+ *
+ * Everything read here may be any bytes: it is looked at before it is believed. What a process of
+ * the same user writes into the file while it is in use is believed.
+ */
+#ifndef FLYBALL_LEDGER_LEDGER_H
+#define FLYBALL_LEDGER_LEDGER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <flyball/ledger.h>
+
+#include "ledger/robust.h"
+#include "ledger/siphash.h"
+#include "ledger/slot.h"
+
+#define FB_LEDGER_MAGIC      UINT64_C(0x314c4c4142594c46) /* "FLYBALL1" */
+#define FB_LEDGER_VERSION    1
+#define FB_LEDGER_BOOT_BYTES 40
+#define FB_LEDGER_ALIGN      64
+
+enum entry_state {
+    ENTRY_FREE,
+    ENTRY_USED,
+    ENTRY_LEFT, /* its key has moved on; somebody may still be looking */
+};
+
+struct entry {
+    struct siphash_wide id;
+    uint64_t at; /* in the file */
+    uint64_t bytes;
+    _Atomic uint32_t state;
+    uint32_t reserved;
+};
+
+struct head {
+    _Atomic uint64_t magic; /* stored last */
+    uint32_t version;
+    uint32_t entries;   /* in the index */
+    uint64_t bytes;     /* of the file */
+    int64_t anchor_ns;  /* of the clock: what the epoch is before this boot */
+    uint64_t pid_space; /* the namespaces of those who may share it */
+    uint64_t time_space;
+    unsigned char secret[FB_SIPHASH_SECRET_BYTES];
+    char boot[FB_LEDGER_BOOT_BYTES];
+    uint32_t wary; /* 1: what there was before is lost, new keys start with nothing left */
+    uint32_t reserved;
+    struct robust lock;
+    struct entry entry[];
+};
+
+struct fly_ledger {
+    struct head *head;
+    uint64_t bytes;
+    uint64_t device;
+    uint64_t inode;
+    int64_t ahead_ns; /* fly_now() in this process, less the ledger's clock */
+};
+
+/* ---- the file (file.c) ---- */
+
+/* Map the file and see that its head is right. Fills in the ledger. */
+int fb_ledger_map(struct fly_ledger *ledger, const char *path, uint64_t bytes,
+                  struct fly_error *err);
+void fb_ledger_unmap(struct fly_ledger *ledger);
+
+/* Where the file is when nobody says: into `path`; makes the folder. */
+int fb_ledger_path(char *path, size_t size, struct fly_error *err);
+
+/* -code, with "<what>: <why>" in err unless that is NULL. */
+int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char *why);
+
+/* ---- the index (index.c) ---- */
+
+/* Whether every entry lies in the file and none on another. */
+bool fb_index_is_sound(const struct head *head);
+
+/* The entry of a key, or NULL; the head is locked. */
+struct entry *fb_index_find(struct head *head, struct siphash_wide id);
+
+/* An entry that is not used yet with so many zeroed bytes, or NULL; the head is locked. */
+struct entry *fb_index_room(struct head *head, uint64_t bytes);
+
+static inline void *fb_ledger_at(struct head *head, uint64_t at)
+{
+    return (unsigned char *)head + at;
+}
+
+/* ---- limiters (ledger.c) ---- */
+
+/* The host was started anew: keep what is worth keeping, and take every limit to be used up. */
+void fb_ledger_renew(struct head *head);
+
+/* The key of this handle lives elsewhere in the file now. */
+int fb_ledger_follow(struct share *g, uint64_t at);
+
+/* This handle will not be used any more. */
+void fb_ledger_part(struct share *g);
+
+/* An order of all slots of all ledgers that every process sees alike. */
+bool fb_ledger_is_before(const struct share *a, const struct share *b);
+
+/* Whether a slot of so many bytes is what this library would have written, whatever it says. */
+bool fb_slot_is_sound(struct slot *slot, uint64_t bytes);
+
+#endif

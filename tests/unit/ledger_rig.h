@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* ledger_rig.h - what tests of the ledger share: a file of their own, memory that forks share. */
+#ifndef FLYBALL_TESTS_LEDGER_RIG_H
+#define FLYBALL_TESTS_LEDGER_RIG_H
+
+#include "unit.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/rng.h"
+
+/* A folder that is gone when the test ends; `path` is the ledger in it. */
+struct place {
+    char folder[64];
+    char path[96];
+};
+
+static inline struct place place_new(void)
+{
+    static int count;
+    struct place p;
+
+    assert_true(snprintf(p.folder, sizeof(p.folder), "/tmp/flyball-test-%ld-%d", (long)getpid(),
+                         count++) > 0);
+    assert_int_equal(mkdir(p.folder, 0700), 0);
+    assert_true(snprintf(p.path, sizeof(p.path), "%s/ledger", p.folder) > 0);
+    return p;
+}
+
+static inline void place_free(struct place *p)
+{
+    static const char *const names[] = {"ledger", "ledger.damaged"};
+    char path[128];
+
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_true(snprintf(path, sizeof(path), "%s/%s", p->folder, names[i]) > 0);
+        (void)unlink(path);
+    }
+    assert_int_equal(rmdir(p->folder), 0);
+}
+
+static inline struct fly_ledger *ledger_at(const char *path)
+{
+    struct fly_ledger_options small = {.size = sizeof(small), .bytes = 1 << 20};
+    struct fly_ledger *ledger = NULL;
+    struct fly_error err = {""};
+
+    if (fly_ledger_open(path, &small, &ledger, &err) < 0)
+        fail_msg("%s", err.text);
+    return ledger;
+}
+
+static inline struct fly_limiter *limiter_of(struct fly_ledger *ledger, const char *pool,
+                                             const char *spec)
+{
+    struct fly_key key = {"api.example.com", pool, "secret"};
+    struct fly_limiter *l = NULL;
+    struct fly_error err = {""};
+
+    if (fly_ledger_limiter(ledger, &key, spec, &l, &err) < 0)
+        fail_msg("%s: %s", spec, err.text);
+    return l;
+}
+
+/* Zeroed memory that this process shares with those it forks. */
+static inline void *shared_memory(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(at != MAP_FAILED);
+    return at;
+}
+
+/* Wait for a child; its exit status, or minus the signal that ended it. */
+static inline int status_of(pid_t child)
+{
+    int status = 0;
+
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+#endif
