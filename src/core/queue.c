@@ -293,18 +293,19 @@ void fb_queue_advance(struct queue *q, int64_t now_ns)
     }
 }
 
+static int64_t order_of_first(const struct heap *h)
+{
+    const struct heap_node *n = fb_heap_first(h);
+
+    return n ? n->order : FB_NEVER;
+}
+
 int64_t fb_queue_next_at(const struct queue *q)
 {
-    const struct heap *const by_time[] = {&q->waiting, &q->delayed, &q->patience};
-    int64_t at_ns = FB_NEVER;
+    int64_t at_ns = fb_min64(order_of_first(&q->waiting), order_of_first(&q->delayed));
 
-    for (size_t i = 0; i < sizeof(by_time) / sizeof(by_time[0]); i++) {
-        const struct heap_node *n = fb_heap_first(by_time[i]);
-
-        if (n && n->order < at_ns)
-            at_ns = n->order;
-    }
-    return at_ns;
+    /* At its last instant a task may still start; it is late from the next one on. */
+    return fb_min64(at_ns, fb_after(order_of_first(&q->patience), 1));
 }
 
 /* ---------------------------------------------------------------------------------------- names */
