@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: MIT
 """presetc: what stops the build, and that a new provider is one new file."""
+import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get('FLYBALL_BUILD', str(ROOT / 'build')))
 PRESETS = sorted((ROOT / 'presets').glob('*.yaml'))
+
+PAGE = (ROOT / 'CONTRIBUTING.md').read_text()
+VECTORS = [json.loads(line)
+           for line in (ROOT / 'tests/vectors/responses.jsonl').read_text().splitlines()]
 
 NEW = '''\
 title: Example
@@ -32,6 +38,25 @@ def test_a_new_provider_is_one_new_file(tmp_path):
                                '-I', ROOT / 'src', table], text=True, capture_output=True,
                               check=False)
     assert compiled.returncode == 0, compiled.stderr
+
+
+def test_the_example_of_the_page_is_right(tmp_path):
+    example = re.search(r'```yaml\n(title: .*?)```', PAGE, re.DOTALL)[1]
+    (tmp_path / 'example.yaml').write_text(example)
+    done = presetc(tmp_path / 'example.yaml', *PRESETS)
+    assert (done.returncode, done.stderr) == (0, '')
+
+
+def test_a_preset_tells_what_the_response_does_not_and_nothing_else():
+    changed = []
+    for name in sorted(path.stem for path in PRESETS):
+        lines = ''.join(json.dumps(v) + '\n' for v in VECTORS if v['provider'] == name)
+        alone, helped = (subprocess.run([BUILD / 'flyball', 'signals', '--jsonl', *more],
+                                        input=lines, text=True, capture_output=True,
+                                        check=True).stdout for more in ([], ['--preset', name]))
+        changed += [json.loads(b) for a, b in zip(alone.splitlines(), helped.splitlines())
+                    if a != b]
+    assert [(v['id'], v['scopes'][0]['reset_in_s']) for v in changed] == [('prisjakt-429-ms', 600)]
 
 
 def test_the_mistakes_of_all_files_are_told(tmp_path):
