@@ -38,7 +38,7 @@ VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 # (gen/) is made in $(BUILD) from presets/ and compiled like the rest.
 sources    = $(sort $(wildcard $(foreach f,$(1),src/$(f)/*.c src/$(f)/*/*.c)))
 LIB_SRC   := $(call sources,core signal ledger util) gen/presets.c
-APP_SRC   := $(call sources,http1 store config engine serve watch sim mock)
+APP_SRC   := $(call sources,http1 store config engine fetch serve watch sim mock)
 CLI_SRC   := $(call sources,cli)
 APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
 PRESETS   := $(sort $(wildcard presets/*.yaml))
@@ -227,6 +227,11 @@ torture: $(BUILD)/san/tests/unit/test_properties ## the property tests with 10^7
 .PHONY: ledger-torture
 ledger-torture: $(BUILD)/san/tests/unit/test_ledger_kill ## 10,000 processes killed anywhere
 	FLYBALL_KILLS=10000 $<
+
+.PHONY: torture-fetch
+torture-fetch: all ## `flyball fetch` killed 200 times in a batch of 5,000
+	FLYBALL_KILLS=200 FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
+	  $(PYTHON) -m pytest -q -s -p no:cacheprovider tests/e2e/test_fetch_killed.py
 
 tsan: $(addsuffix .run,$(call tests_of,tsan,$(THREAD_SRC))) ## those with threads, looking for races
 

@@ -2,7 +2,9 @@
 /*
  * command.h - the subcommands of `flyball`: one file and one row each.
  *
- * Exit codes: 0 done, 1 something failed (a write, memory), 2 usage.
+ * Exit codes: 0 done, 1 something failed (a write, memory), 2 usage; those that send requests also
+ * 3 some failed, 4 some deferred, 5 refused by policy, 130 interrupted: the worst one wins, in the
+ * order 130, 1, 2, 5, 3, 4, 0.
  *
  * To add one: write cli/<name>.c with a `const struct command fb_command_<name>` and add its row.
  */
@@ -25,6 +27,8 @@ struct command {
 };
 
 #define FB_COMMANDS(X) \
+    X(fetch)           \
+    X(deferred)        \
     X(mock)            \
     X(signals)         \
     X(simulate)

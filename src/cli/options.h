@@ -2,7 +2,8 @@
 /*
  * options.h - options of a subcommand as a table: read, checked and explained from one place.
  *
- * "--name value", "--name=value" and flags. Nothing is guessed: an unknown option is an error
+ * "--name value", "--name=value", flags, and "-n value" where a row has a short name as well. "--"
+ * ends the options. Nothing is guessed: an unknown option is an error
  * that suggests the one meant, and a bad value names the option and what was expected.
  */
 #ifndef FLYBALL_CLI_OPTIONS_H
@@ -15,11 +16,20 @@ enum option_kind {
     OPTION_FLAG, /* bool */
     OPTION_TEXT, /* const char * */
     OPTION_INT,  /* int64_t within [low, high] */
-    OPTION_REAL  /* double within [low, high] */
+    OPTION_REAL, /* double within [low, high] */
+    OPTION_SPAN, /* int64_t of nanoseconds: "500ms", "10s", "2m", or a bare number of seconds */
+    OPTION_MANY  /* struct option_words: may be given again and again */
+};
+
+#define OPTION_WORDS_MAX 256
+
+struct option_words {
+    const char *word[OPTION_WORDS_MAX];
+    size_t count;
 };
 
 struct option_row {
-    const char *name; /* "--seeds" */
+    const char *name; /* "--seeds", or "-q,--quiet"; "": words that are no options */
     enum option_kind kind;
     size_t offset; /* of the field in the target */
     double low;

@@ -77,12 +77,14 @@ static bool is_too_long(const struct engine *e, int64_t at_ns)
     return e->options.hold_max_ns > 0 && at_ns - e->now_ns > e->options.hold_max_ns;
 }
 
-/* Longer than anybody wants to wait: what is queued here is put off until then. */
-static void park(struct engine *e, struct key *k, int64_t at_ns, const char *sentence)
+/*
+ * Longer than anybody wants to wait: what is queued here is put off until then. The key itself does
+ * not step aside, so that what is queued later is put off as well.
+ */
+static void park(struct key *k, int64_t at_ns, const char *sentence)
 {
     enum failure f = k->down_since_ns == FB_NEVER ? FAIL_THROTTLED : FAIL_NETWORK;
 
-    fb_queue_wait(&e->queue, &k->q, at_ns);
     for (int i = 0; i < FB_QUEUE_LEVELS; i++)
         while (k->q.level[i].first)
             fb_job_defer(fb_job_of(k->q.level[i].first), f, at_ns, sentence, NULL);
@@ -114,7 +116,7 @@ static bool passes_breaker(struct engine *e, struct key *k)
     if (at_ns <= e->now_ns)
         return true;
     if (at_ns != FB_NEVER && is_down_for_long(e, k))
-        park(e, k, at_ns, "the host has been failing for too long");
+        park(k, at_ns, "the host has been failing for too long");
     else
         step_aside(e, k, at_ns, cause);
     return false;
@@ -148,7 +150,7 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
     }
     if (at_ns != FLY_NEVER && is_too_long(e, at_ns)) {
         set_cause(k, why.cause);
-        park(e, k, at_ns, why.text);
+        park(k, at_ns, why.text);
         return;
     }
     if (at_ns == FLY_NEVER && k->in_flight == 0)

@@ -131,8 +131,9 @@ static int write_chunk(struct db *db, struct journal *j, size_t at, size_t *ret_
     for (; at < j->change_count && (j->changes[at].item - 1) / CHUNK_ITEMS == number; at++) {
         uint16_t *mark = &c.at[(j->changes[at].item - 1) % CHUNK_ITEMS];
 
-        j->marks_next += fb_mark_state(*mark) == ITEM_pending;
+        j->marks_next -= fb_mark_state(*mark) != ITEM_pending;
         *mark = j->changes[at].mark;
+        j->marks_next += fb_mark_state(*mark) != ITEM_pending;
     }
     *ret_next = at;
     return fb_chunk_write(db, j->batch, number, &c);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch.h - the command line of `flyball fetch`, as it was read, and what becomes of it.
+ */
+#ifndef FLYBALL_CLI_FETCH_H
+#define FLYBALL_CLI_FETCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "fetch/fetch.h"
+
+struct fetch_line {
+    struct option_words words;
+    const char *list;
+    const char *jsonl;
+    const char *folder;
+    const char *journal;
+    bool no_bodies;
+    bool fresh;
+    bool retry_failed;
+    bool deferred;
+    bool keep_going;
+    bool quiet;
+    bool request_id;
+    bool conditional;
+    bool robots;
+    bool paginate;
+    const char *cursor;
+    int64_t pages;
+    struct option_words limits;
+    const char *rate;
+    int64_t concurrency;
+    const char *provider;
+    int64_t connect_ns;
+    int64_t read_ns;
+    int64_t total_ns;
+    int64_t retries;
+    int64_t max_wait_ns;
+    const char *mode;
+    struct option_words recovery;
+    struct option_words headers;
+    const char *user_agent;
+    const char *proxy;
+    const char *noproxy;
+    const char *proxy_user;
+    const char *cacert;
+    const char *capath;
+    const char *cert;
+    const char *key;
+    bool insecure;
+    const char *interface;
+    struct option_words resolve;
+    bool http1;
+    bool compressed;
+    int64_t max_redirs;
+    int64_t max_filesize;
+};
+
+/* What is not said. */
+void fb_fetch_line_init(struct fetch_line *l);
+
+/* Read the command line. 0, or -EINVAL after a sentence on stderr. */
+int fb_fetch_line_read(struct fetch_line *l, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* The manual, made from the table of options. */
+void fb_fetch_help(FILE *out);
+
+#endif

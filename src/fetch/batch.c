@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* batch.c - which journal and which output a batch has, and opening them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fetch/fetch_parts.h"
+#include "fetch/paths.h"
+#include "util/alloc.h"
+#include "util/hash.h"
+
+#define INDEX_NAME "flyball.jsonl" /* results, beside the bodies in a folder */
+
+/* What names the list: its path; of URLs as words only a hash, since they may hold secrets. */
+static int name_list(const struct fetch_options *o, struct buffer *out)
+{
+    char name[40];
+    uint64_t hash = FB_HASH_INIT;
+
+    if (o->list && strcmp(o->list, "-") != 0)
+        return fb_path_from_root(out, o->list);
+    for (size_t i = 0; !o->list && i < o->url_count; i++)
+        hash = fb_hash_add(hash, o->urls[i], strlen(o->urls[i]) + 1);
+    (void)snprintf(name, sizeof name, "command line %016llx",
+                   (unsigned long long)fb_hash_end(hash));
+    fb_buffer_add_text(out, o->list ? "standard input" : name);
+    return 0;
+}
+
+/* The file of results, or nothing: standard output. */
+static int name_output(const struct fetch_options *o, struct buffer *out)
+{
+    if (o->output)
+        return fb_path_from_root(out, o->output);
+    if (!o->folder)
+        return 0;
+    int error = fb_path_from_root(out, o->folder);
+    fb_buffer_add_text(out, "/" INDEX_NAME);
+    return error;
+}
+
+static int default_journal(struct buffer *out, const char *list, const char *output,
+                           struct fly_error *err)
+{
+    char name[48];
+    int error = fb_state_folder(out, err);
+    const char *folder = error < 0 ? NULL : fb_buffer_text(out);
+
+    if (!folder)
+        return error < 0 ? error : -ENOMEM;
+    error = fb_state_folder_make(folder, err);
+    uint64_t hash = fb_hash_add(FB_HASH_INIT, list, strlen(list) + 1);
+    hash = fb_hash_end(fb_hash_add(hash, output, strlen(output) + 1));
+    (void)snprintf(name, sizeof name, "/fetch-%016llx" JOURNAL_TAIL, (unsigned long long)hash);
+    fb_buffer_add_text(out, name);
+    return error;
+}
+
+/* From a pipe into a pipe there is nothing by which a batch could be known again. */
+static bool is_nameless(const struct fetch_options *o)
+{
+    return o->list && strcmp(o->list, "-") == 0 && !o->output && !o->folder;
+}
+
+static int open_with(struct fetch *f, const char *list, const char *output, struct fly_error *err)
+{
+    struct buffer path = BUFFER_INIT;
+    struct journal_options j = {
+        .list = list,
+        .output = *output ? output : NULL,
+        .stream = *output ? -1 : STDOUT_FILENO,
+        .fresh = f->o->fresh,
+        .again = (f->o->retry_failed ? 1u << ITEM_failed : 0) |
+                 (f->o->deferred ? 1u << ITEM_deferred : 0),
+        .named = f->o->journal != NULL,
+    };
+    int error = 0;
+
+    if (f->o->journal)
+        fb_buffer_add_text(&path, f->o->journal);
+    else if (!is_nameless(f->o))
+        error = default_journal(&path, list, output, err);
+    if (error == 0 && path.size > 0) {
+        j.path = fb_buffer_text(&path);
+        f->journal_path = path.bytes;
+    }
+    if (error == 0)
+        error = fb_journal_open(f->store, &j, &f->journal, &f->found, err);
+    if (!f->journal_path)
+        fb_buffer_fini(&path);
+    return error;
+}
+
+static int make_output_folder(const struct fetch_options *o, struct fly_error *err)
+{
+    if (!o->folder || mkdir(o->folder, 0777) == 0 || errno == EEXIST)
+        return 0;
+    int error = -errno;
+    (void)snprintf(err->text, sizeof err->text, "cannot make %.180s: %s", o->folder,
+                   strerror(-error));
+    return error;
+}
+
+int fb_batch_open(struct fetch *f, struct fly_error *err)
+{
+    struct buffer list = BUFFER_INIT;
+    struct buffer output = BUFFER_INIT;
+    int error = make_output_folder(f->o, err);
+
+    if (error == 0)
+        error = name_list(f->o, &list);
+    if (error == 0)
+        error = name_output(f->o, &output);
+    const char *list_name = fb_buffer_text(&list);
+    const char *output_name = fb_buffer_text(&output);
+    if (error == 0 && (!list_name || !output_name))
+        error = -ENOMEM;
+    if (error == 0)
+        error = open_with(f, list_name, output_name, err);
+    fb_buffer_fini(&list);
+    fb_buffer_fini(&output);
+    return error;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fetch.h - a batch: every request of a list is made once, its result written once.
+ *
+ * The list is read as there is room, each item that the journal does not know as finished becomes
+ * a task of the engine, each result goes to the store's worker, which writes and commits it. At
+ * most FETCH_ITEMS_MAX items are between being read and being committed, so a list of any length
+ * takes the same memory.
+ */
+#ifndef FLYBALL_FETCH_FETCH_H
+#define FLYBALL_FETCH_FETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "fetch/result.h"
+#include "store/journal.h"
+
+#define FETCH_ITEMS_MIN 2048        /* under way at first */
+#define FETCH_ITEMS_MAX 131072      /* where several keys wait for different things */
+#define FETCH_BYTES_MAX (64u << 20) /* of results that wait for the disk */
+#define FETCH_DRAIN_MS  5000        /* what is under way may take after an interrupt */
+
+/* Exit codes, the worst of those that apply. */
+enum fetch_exit {
+    FETCH_DONE = 0,
+    FETCH_BROKEN = 1, /* could not be written, out of memory */
+    FETCH_USAGE = 2,  /* a list that cannot be read */
+    FETCH_FAILED = 3,
+    FETCH_DEFERRED = 4,
+    FETCH_REFUSED = 5, /* by policy */
+    FETCH_INTERRUPTED = 130,
+};
+
+/* A limit for one host, or host and port. */
+struct fetch_limit {
+    const char *host;
+    const char *spec;
+};
+
+struct fetch_options {
+    const char *list;        /* a path; "-": standard input; NULL: `urls` */
+    const char *const *urls; /* lines on the command line */
+    size_t url_count;
+    const char *output;  /* results; NULL: standard output */
+    const char *folder;  /* bodies, or NULL */
+    const char *journal; /* NULL: chosen by list and output */
+    const char *provider;
+    const char *limit; /* for every key without another */
+    const struct fetch_limit *limits;
+    size_t limit_count;
+    const struct engine_header *header; /* for every request */
+    size_t header_count;
+    bool fresh;
+    bool retry_failed;
+    bool deferred;
+    bool keep_going;
+    bool quiet;
+    bool request_id;
+    bool no_bodies;
+    bool conditional;
+    bool robots;
+    bool paginate;
+    const char *cursor; /* JSON pointer to the next URL or cursor, or NULL */
+    const char *cursor_name;
+    int64_t pages_max;
+    int argc; /* the command line, for "resume: ..." */
+    char **argv;
+    struct engine_options engine; /* connections, deadlines, mode */
+};
+
+/* Everything as without options. */
+void fb_fetch_options_init(struct fetch_options *o);
+
+/* Run the batch to its end. Says on stderr what people want to know; returns the exit code. */
+int fb_fetch_run(const struct fetch_options *o);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* place.c - cutting a URL where it must be cut. The URL has been checked: it has a host. */
+#include "fetch/place.h"
+
+#include <string.h>
+#include <strings.h>
+
+void fb_origin_of(const char *url, struct origin *ret_origin)
+{
+    const char *colon = strstr(url, "://");
+    size_t begin = colon ? (size_t)(colon - url) + 3 : 0;
+    size_t authority = strcspn(url + begin, "/?#");
+    size_t user = 0; /* up to the last '@' of the authority */
+
+    for (size_t i = 0; i < authority; i++) {
+        if (url[begin + i] == '@')
+            user = i + 1;
+    }
+    *ret_origin = (struct origin){.scheme_size = colon ? (size_t)(colon - url) : 0,
+                                  .host = begin + user,
+                                  .host_size = authority - user,
+                                  .path = begin + authority};
+}
+
+void fb_place_add(struct buffer *out, const char *url)
+{
+    struct origin o;
+
+    fb_origin_of(url, &o);
+    fb_buffer_add(out, url, o.scheme_size);
+    fb_buffer_add(out, "://", 3);
+    fb_buffer_add(out, url + o.host, o.host_size);
+    fb_buffer_add(out, url + o.path, strcspn(url + o.path, "?#"));
+}
+
+bool fb_is_secret_header(const char *name)
+{
+    static const char *const NAMES[] = {"authorization", "proxy-authorization", "cookie",
+                                        "set-cookie",    "x-api-key",           "api-key",
+                                        "x-auth-token"};
+
+    for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
+        if (strcasecmp(name, NAMES[i]) == 0)
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * result.h - what came of an item, kept until the worker has written it.
+ *
+ * One piece of memory with copies of everything, since the engine's own ends with its callback.
+ */
+#ifndef FLYBALL_FETCH_RESULT_H
+#define FLYBALL_FETCH_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "store/journal.h"
+
+/* What is written of it. */
+struct result_form {
+    const char *folder; /* bodies go into files here; NULL: into the line */
+    bool no_bodies;
+    bool no_headers;
+};
+
+/* All that a line can say; copied by fb_result_new(). Texts may be NULL. */
+struct result_facts {
+    const char *id;
+    const char *url;       /* as the list has it */
+    const char *final_url; /* that answered; left out when it is the same */
+    const char *method;
+    const char *failure; /* class: "dns", ... */
+    const char *sentence;
+    const char *place; /* for the deferred list */
+    const struct engine_header *header;
+    size_t header_count;
+    const void *body;
+    size_t body_size;
+    int32_t status;
+    int32_t attempts;
+    int32_t requests;
+    int32_t throttled;
+    int32_t source;
+    uint32_t page; /* 0: there are no pages */
+    int64_t waited_ns;
+    int64_t duration_ns;
+    int64_t not_before_s; /* of a deferred one */
+    bool has_answer;
+    bool cached; /* the body is the stored one */
+};
+
+struct result {
+    struct journal_entry entry; /* first: the journal hands this back */
+    const struct result_form *form;
+    void *owner;
+    struct result_facts facts;
+    size_t size; /* of all this */
+    char *file;  /* where the body went, or NULL */
+};
+
+/*
+ * A copy, with the journal's entry filled in but for item, check, state and done. NULL: memory is
+ * out.
+ */
+struct result *fb_result_new(const struct result_facts *facts, const struct result_form *form);
+void fb_result_free(struct result *r);
+
+/* The name of the file for an id: safe in a folder, and different for different ids. */
+void fb_result_file_name(const char *id, struct buffer *out);
+
+#endif

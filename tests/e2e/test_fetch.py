@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""`flyball fetch`: lists in, results out, and an exit code that says how it went."""
+import base64
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from batch import FAST, LONG_S, Batch  # noqa: E402
+from origin import Origin  # noqa: E402
+
+
+@pytest.fixture(name='origin', scope='module')
+def fixture_origin():
+    origin = Origin()
+    yield origin
+    origin.close()
+
+
+@pytest.fixture(name='batch')
+def fixture_batch(tmp_path, origin):
+    with origin.lock:
+        origin.arrivals.clear()
+    origin.robots = None
+    return Batch(tmp_path)
+
+
+def test_a_list_of_urls(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/{i}' for i in range(1, 51)])
+    done = batch.run(urls, '--jsonl', batch.out, '--quiet', *FAST)
+    assert (done.returncode, done.stdout, done.stderr) == (0, '', '')
+    results = batch.by_id()
+    assert set(results) == {str(i) for i in range(1, 51)}
+    for i in range(1, 51):
+        r = results[str(i)]
+        assert (r['url'], r['status'], r['outcome']) == (f'{origin.url}/ok/{i}', 200, 'ok')
+        assert r['attempts'] == 1 and r['waited_ms'] >= 0
+        assert json.loads(r['body']) == {'path': f'/ok/{i}'}
+        assert r['body_bytes'] == len(r['body'])
+        assert r['headers']['content-type'] == 'application/json'
+    assert sorted(origin.paths()) == sorted(f'/ok/{i}' for i in range(1, 51))
+
+
+def test_results_on_standard_output(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1', '', '# a remark', f'{origin.url}/ok/2'])
+    done = batch.run('-i', urls, '-q', *FAST)
+    assert done.returncode == 0
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {r['id'] for r in results} == {'1', '4'}
+    assert all('body' in r for r in results)
+    assert batch.journals() == []
+
+
+def test_standard_input_and_urls_as_words(batch, origin):
+    done = batch.run('-', '-q', *FAST, stdin=f'{origin.url}/ok/a\n{origin.url}/ok/b')
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+    done = batch.run(f'{origin.url}/ok/c', f'{origin.url}/ok/d', '-q', *FAST)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+
+
+def test_ranges(batch, origin):
+    done = batch.run(f'{origin.url}/ok/{{8..11}}/{{01..02}}', '--jsonl', batch.out, '-q', *FAST)
+    assert done.returncode == 0
+    assert sorted(origin.paths()) == sorted(f'/ok/{a}/{b}' for a in (8, 9, 10, 11)
+                                            for b in ('01', '02'))
+    assert set(batch.by_id()) == {f'1.{k}' for k in range(1, 9)}
+
+
+def test_json_lines(batch, origin):
+    lines = batch.write([
+        {'url': f'{origin.url}/ok/1', 'id': 'first', 'headers': {'X-Own': 'yes'},
+         'priority': 'high', 'operation': 'validate', 'cost': 2},
+        {'url': f'{origin.url}/ok/2', 'method': 'PUT', 'body': 'text', 'id': 17},
+        {'url': f'{origin.url}/ok/3', 'body': {'n': [1, 2]}},
+    ])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '--request-id', '-H', 'X-All: too',
+                     '-H', 'X-Own: no', *FAST)
+    assert done.returncode == 0, done.stderr
+    assert set(batch.by_id()) == {'first', '17', '3'}
+    seen = {a['path']: a for a in origin.arrivals}
+    assert seen['/ok/1']['headers']['X-Own'] == 'yes'
+    assert seen['/ok/1']['headers']['X-All'] == 'too'
+    assert seen['/ok/1']['id'] == 'first'
+    assert (seen['/ok/2']['method'], seen['/ok/2']['body']) == ('PUT', b'text')
+    assert (seen['/ok/3']['method'], seen['/ok/3']['body']) == ('POST', b'{"n":[1,2]}')
+    assert seen['/ok/3']['headers']['Content-Type'] == 'application/json'
+    assert seen['/ok/3']['headers']['User-Agent'].startswith('flyball/')
+
+
+def test_a_file_for_each_body(batch, origin):
+    lines = batch.write([{'url': f'{origin.url}/ok/1', 'id': 'plain'},
+                         {'url': f'{origin.url}/binary', 'id': '../../etc/x'}])
+    done = batch.run(lines, '-o', 'bodies', '-q', *FAST)
+    assert done.returncode == 0, done.stderr
+    results = batch.by_id(batch.folder / 'bodies/flyball.jsonl')
+    assert json.loads((batch.folder / 'bodies/plain').read_text()) == {'path': '/ok/1'}
+    name = results['../../etc/x']['file']
+    assert '/' not in name and (batch.folder / 'bodies' / name).read_bytes() == b'\xff\x00\xfe'
+    assert all('body' not in r for r in results.values())
+
+
+def test_bytes_that_are_not_text(batch, origin):
+    done = batch.run(f'{origin.url}/binary', '-q', *FAST)
+    result = json.loads(done.stdout)
+    assert base64.b64decode(result['body_base64']) == b'\xff\x00\xfe' and 'body' not in result
+
+
+def test_exit_code_of_failures(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1', f'{origin.url}/status/404/x?key=SECRET'])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', *FAST)
+    assert done.returncode == 3
+    assert 'item 2' in done.stderr and '404' in done.stderr and 'SECRET' not in done.stderr
+    results = batch.by_id()
+    assert results['2']['outcome'] == 'failed' and results['2']['status'] == 404
+    assert results['2']['error']['class'] == '4xx'
+
+
+def test_a_long_hold_defers_and_is_listed(batch, origin):
+    urls = batch.write([f'{origin.url}/hold/7000?token=SECRET', f'{origin.url}/hold/7000'])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--max-wait', '10s', *FAST)
+    assert done.returncode == 4, done.stderr
+    assert {r['outcome'] for r in batch.results()} == {'deferred'}
+    now = time.time()
+    assert all(now + 6000 < r['not_before_s'] < now + 8000 for r in batch.results())
+    listed = subprocess.run([batch.command()[0], 'deferred', '--json'], env=batch.env, text=True,
+                            capture_output=True, check=True, timeout=LONG_S)
+    told = json.loads(listed.stdout)
+    assert told['schema'] == 'flyball.deferred/1'
+    assert {d['id'] for d in told['deferred']} == {'1', '2'}
+    assert 'SECRET' not in listed.stdout
+    plain = subprocess.run([batch.command()[0], 'deferred'], env=batch.env, text=True,
+                           capture_output=True, check=True, timeout=LONG_S)
+    assert len(plain.stdout.splitlines()) == 2
+
+
+def test_what_comes_after_a_long_hold_is_deferred_too(batch, origin):
+    urls = batch.write([f'{origin.url}/hold/7000/{i}' for i in range(3000)] +
+                       [{'url': f'{origin.url}/ok/post', 'method': 'POST', 'body': 'x'}])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--max-wait', '10s', '--limit',
+                     'adapt=off concurrency=2')
+    assert done.returncode == 4, done.stderr
+    assert len(batch.by_id()) == 3001 and len(origin.paths()) < 10
+
+
+def test_alternatives(batch, origin):
+    lines = batch.write([{'url': f'{origin.url}/status/404', 'operation': 'resolve',
+                          'alternatives': [f'{origin.url}/ok/other']}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '--recovery', 'resolve/4xx=failover',
+                     *FAST)
+    assert done.returncode == 0, done.stderr
+    result = batch.results()[0]
+    assert (result['outcome'], result['alternative']) == ('ok', 1)
+    assert result['final_url'].endswith('/ok/other')
+
+
+def test_redirects_are_followed(batch, origin):
+    done = batch.run(f'{origin.url}/to?/ok/there', '-q', *FAST)
+    result = json.loads(done.stdout)
+    assert result['status'] == 200 and result['final_url'] == f'{origin.url}/ok/there'
+
+
+def test_strict_ends_at_the_first_failure(batch, origin):
+    urls = batch.write([f'{origin.url}/status/404/{i}' for i in range(500)])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--mode', 'strict', '--limit',
+                     'adapt=off concurrency=1')
+    assert done.returncode == 3
+    assert len(batch.results()) < 500
+
+
+@pytest.mark.parametrize('line, says', [
+    ('example.com/no-scheme', 'neither https:// nor http://'),
+    ('ftp://example.com/', 'neither https:// nor http://'),
+    ('http:///path', 'without a host'),
+    ('http://h/a b', 'blank or a control'),
+    ('{"url": "http://h/", }', 'not JSON'),
+    ('{"id": 1}', 'without "url"'),
+    ('{"url": "http://h/", "methud": "GET"}', 'there is no "methud"'),
+    ('{"url": "http://h/", "cost": -1}', '"cost" is not'),
+    ('{"url": "http://h/", "url": "http://h/"}', 'not JSON'),
+    ('{"url": "http://h/", "priority": "urgent"}', '"priority" is not high'),
+])
+def test_a_bad_line_is_told_with_its_number(batch, origin, line, says):
+    urls = batch.write([f'{origin.url}/ok/1', line, f'{origin.url}/ok/3'])
+    done = batch.run(urls, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 2
+    assert f'{urls}:2: ' in done.stderr and says in done.stderr
+    done = batch.run(urls, '--jsonl', batch.out, '--keep-going', *FAST)
+    assert done.returncode == 3
+    assert set(batch.by_id()) == {'1', '3'}
+
+
+def test_a_list_that_is_not_utf8(batch, origin):
+    path = batch.folder / 'list'
+    path.write_bytes(b'http://127.0.0.1/\xff\n' + f'{origin.url}/ok/2\n'.encode())
+    done = batch.run(path, '--jsonl', batch.out, '--keep-going', *FAST)
+    assert done.returncode == 3 and f'{path}:1: not UTF-8' in done.stderr
+    assert set(batch.by_id()) == {'2'}
+
+
+@pytest.mark.parametrize('words, code, says', [
+    (['no-such-list'], 2, 'no-such-list'),
+    (['--ratee', '2', 'x'], 2, "did you mean '--rate'"),
+    (['x', '--limit', 'rate=fast'], 2, 'rate=fast'),
+    (['x', '--rate', '1/s', '--limit', 'rate=2/s'], 2, '--rate'),
+    (['x', '-H', 'no colon'], 2, 'Name: value'),
+    (['x', '--mode', 'loose'], 2, 'strict, graceful or offline'),
+    (['x', '--retries', '-1'], 2, '--retries'),
+    (['x', 'y'], 2, 'y'),
+])
+def test_mistakes_on_the_command_line(batch, words, code, says):
+    done = batch.run(*words)
+    assert done.returncode == code and says in done.stderr and done.stdout == ''
+
+
+def test_an_output_that_cannot_be_written(batch, origin):
+    done = batch.run(f'{origin.url}/ok/1', '--jsonl', 'no/such/folder/out', *FAST)
+    assert done.returncode == 1 and 'no/such/folder/out' in done.stderr
+    done = batch.run(f'{origin.url}/ok/1', '--jsonl', '/dev/full', *FAST)
+    assert done.returncode == 1 and done.stderr.count('/dev/full') == 2  # and in "resume:"
+
+
+def test_a_reader_that_leaves(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/{i}' for i in range(2000)])
+    process = batch.start(urls, *FAST)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.wait(LONG_S) == 0
+    assert process.stderr.read() == ''
+    process.stderr.close()
+    batch.assert_journals_sound()
+
+
+def test_interrupt_and_resume(batch, origin):
+    urls = batch.write([f'{origin.url}/slow/20/{i}' for i in range(400)])
+    words = [urls, '--jsonl', batch.out, '--limit', 'adapt=off concurrency=4']
+    process = batch.start(*words)
+    while len(origin.paths()) < 40:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=LONG_S)
+    assert process.returncode == 130
+    assert f'resume: flyball fetch {urls} --jsonl' in told
+    some = len(batch.by_id())
+    assert 0 < some < 400
+    done = batch.run(*words)
+    assert done.returncode == 0
+    assert f'resuming: {some} done, {400 - some} to go' in done.stderr
+    assert len(batch.by_id()) == 400
+    assert len(origin.paths()) == 400
+
+
+def test_the_same_command_again_does_nothing(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/{i}' for i in range(20)])
+    for _ in range(2):
+        done = batch.run(urls, '--jsonl', batch.out, *FAST)
+        assert done.returncode == 0
+        assert len(origin.paths()) == 20 and len(batch.by_id()) == 20
+    assert 'nothing is left to do' in done.stderr
+    done = batch.run(urls, '--jsonl', batch.out, '--fresh', *FAST)
+    assert len(origin.paths()) == 40 and len(batch.by_id()) == 20
+
+
+def test_failed_ones_again(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1', f'{origin.url}/status/404', f'{origin.url}/ok/3'])
+    assert batch.run(urls, '--jsonl', batch.out, '-q', *FAST).returncode == 3
+    done = batch.run(urls, '--jsonl', batch.out, '--retry-failed', *FAST)
+    assert done.returncode == 3
+    assert set(batch.by_id()) == {'1', '2', '3'}
+    assert sorted(origin.paths()) == ['/ok/1', '/ok/3', '/status/404', '/status/404']
+
+
+def test_a_changed_list_is_noticed(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1', f'{origin.url}/ok/2'])
+    assert batch.run(urls, '--jsonl', batch.out, '-q', *FAST).returncode == 0
+    batch.write([f'{origin.url}/ok/1', f'{origin.url}/ok/X', f'{origin.url}/ok/3'])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', *FAST)
+    assert done.returncode == 2 and f'{urls}:2: ' in done.stderr and '--fresh' in done.stderr
+    batch.write([f'{origin.url}/ok/1', f'{origin.url}/ok/2', f'{origin.url}/ok/3'])
+    assert batch.run(urls, '--jsonl', batch.out, '-q', *FAST).returncode == 0
+    assert set(batch.by_id()) == {'1', '2', '3'}
+
+
+def test_no_secret_is_kept(batch, origin):
+    canary = 'CANARY9f3a'
+    lines = batch.write([
+        {'url': f'{origin.url}/ok/1?api_key={canary}', 'headers': {'Authorization': canary}},
+        {'url': f'{origin.url}/hold/7000?token={canary}', 'headers': {'Cookie': canary}},
+        {'url': origin.url.replace('//', f'//user:{canary}@') + '/status/404'},
+        {'url': f'{origin.url}/ok/4', 'method': 'POST', 'body': canary},
+    ])
+    done = batch.run(lines, '--jsonl', '/dev/null', '-H', f'X-Api-Key: {canary}', '--max-wait',
+                     '1s', *FAST)
+    assert done.returncode == 3
+    assert canary not in done.stderr
+    for path in (batch.folder / 'state').rglob('*'):
+        if path.is_file():
+            assert canary.encode() not in path.read_bytes(), path
+
+
+def test_two_do_not_run_the_same_batch(batch, origin):
+    urls = batch.write([f'{origin.url}/slow/300/{i}' for i in range(200)])
+    words = [urls, '--jsonl', batch.out, '--limit', 'adapt=off concurrency=4']
+    process = batch.start(*words)
+    while not origin.paths():
+        time.sleep(0.01)
+    done = batch.run(*words)
+    assert done.returncode == 1 and 'another process' in done.stderr
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LONG_S)
+    assert process.returncode == 130

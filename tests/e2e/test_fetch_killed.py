@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Nothing is lost and nothing done twice: kill -9 at random moments, and full disks.
+
+FLYBALL_KILLS says how often (`make torture-fetch`: 200).
+"""
+import collections
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from batch import LONG_S, Batch, kill  # noqa: E402
+from origin import Origin  # noqa: E402
+
+KILLS = int(os.environ.get('FLYBALL_KILLS', '10'))
+ITEMS = 5000 if KILLS > 10 else 1500
+
+
+@pytest.fixture(name='origin')
+def fixture_origin():
+    origin = Origin()
+    yield origin
+    origin.close()
+
+
+def mixed_list(batch, origin, count):
+    """Every tenth request is one that may not be sent twice."""
+    return batch.write([
+        {'url': f'{origin.url}/slow/1/{i}', 'id': f'post-{i}', 'method': 'POST', 'body': str(i)}
+        if i % 10 == 0 else {'url': f'{origin.url}/slow/1/{i}', 'id': f'get-{i}'}
+        for i in range(1, count + 1)])
+
+
+def assert_nothing_twice(batch, origin):
+    """What is in the output is there once, and agrees with what arrived."""
+    ids = batch.by_id()
+    arrived = collections.Counter(a['id'] for a in origin.arrivals)
+    for name, count in arrived.items():
+        if name.startswith('post-'):
+            assert count == 1, f'{name} was sent {count} times'
+    for name, result in ids.items():
+        if result['outcome'] == 'ok':
+            assert arrived[name] >= 1
+    return ids, arrived
+
+
+def wait_for(origin, count, process):
+    deadline = time.monotonic() + LONG_S
+    while len(origin.arrivals) < count and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+def test_kill_9_at_any_moment(tmp_path, origin):
+    seed = int(os.environ.get('FLYBALL_SEED', time.time()))
+    print(f'FLYBALL_SEED={seed}')
+    chance = random.Random(seed)
+    batch = Batch(tmp_path)
+    tasks = mixed_list(batch, origin, ITEMS)
+    words = [tasks, '--jsonl', batch.out, '-q', '--request-id', '--limit',
+             'adapt=off concurrency=8']
+    killed = 0
+    for _ in range(KILLS):
+        before = len(origin.arrivals)
+        process = batch.start(*words)
+        wait_for(origin, before + 1, process)
+        time.sleep(chance.uniform(0, 0.15 if KILLS <= 10 else 0.1))
+        killed += process.poll() is None
+        kill(process)
+        batch.assert_journals_sound()
+    done = batch.run(*words)
+    assert done.returncode in (0, 3), done.stderr
+    ids, arrived = assert_nothing_twice(batch, origin)
+    assert len(ids) == ITEMS
+    assert all(r['outcome'] in ('ok', 'unknown') for r in ids.values())
+    unknown = [name for name, r in ids.items() if r['outcome'] == 'unknown']
+    assert all(name.startswith('post-') for name in unknown)
+    assert len(unknown) <= 8 * killed
+    again = sum(count - 1 for count in arrived.values())
+    print(f'{killed} kills, {len(unknown)} unknown, {again} requests sent again')
+    # In the last commit interval before a kill, at most what was under way or just answered.
+    assert killed > 0 and again <= killed * 400
+
+
+def test_a_post_in_flight_ends_as_unknown(tmp_path, origin):
+    batch = Batch(tmp_path)
+    tasks = batch.write([{'url': f'{origin.url}/slow/60000', 'method': 'POST', 'id': 'once'},
+                         {'url': f'{origin.url}/ok/2', 'id': 'two'}])
+    words = [tasks, '--jsonl', batch.out, '-q', '--request-id']
+    process = batch.start(*words)
+    while 'once' not in [a['id'] for a in list(origin.arrivals)]:
+        time.sleep(0.01)
+    kill(process)
+    done = batch.run(*words)
+    assert done.returncode == 3 and 'once' in done.stderr
+    ids = batch.by_id()
+    assert ids['once']['outcome'] == 'unknown' and ids['two']['outcome'] == 'ok'
+    assert [a['id'] for a in origin.arrivals].count('once') == 1
+    assert batch.run(*words).returncode == 3
+    assert [a['id'] for a in origin.arrivals].count('once') == 1
+
+
+@pytest.fixture(name='small_disk')
+def fixture_small_disk(tmp_path):
+    """A file system of 1 MB. Mounting needs root, as in the container that runs the tests."""
+    path = tmp_path / 'small'
+    path.mkdir()
+    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path],
+                             capture_output=True, check=False)
+    if mounted.returncode != 0:
+        # Without root nothing gets full, and what is left to see is that it resumes.
+        yield None
+        return
+    yield path
+    subprocess.run(['umount', path], check=True)
+
+
+@pytest.mark.parametrize('where', ['journal', 'output', 'both'])
+def test_a_full_disk_and_then_space_again(tmp_path, origin, small_disk, where):
+    is_small = small_disk is not None
+    small_disk = small_disk or tmp_path / 'small'
+    batch = Batch(tmp_path)
+    tasks = mixed_list(batch, origin, 1000)
+    out = small_disk / 'out.jsonl' if where != 'journal' else batch.out
+    journal = small_disk / 'j.journal' if where != 'output' else tmp_path / 'j.journal'
+    ballast = small_disk / 'ballast'
+    words = [tasks, '--jsonl', out, '--journal', journal, '--request-id', '-q', '--limit',
+             'adapt=off concurrency=8']
+    process = batch.start(*words)
+    wait_for(origin, 100, process)
+    fill(ballast)
+    _, told = process.communicate(timeout=LONG_S)
+    if process.returncode == 1:
+        full = [line for line in told.splitlines() if 'No space left' in line]
+        assert len(full) == 1 and str(small_disk) in full[0], told
+        assert 'resume: flyball fetch' in told
+    else:  # the journal may have all the space that it needs
+        assert process.returncode == 0 and (where == 'journal' or not is_small), told
+    ballast.unlink()
+    done = batch.run(*words)
+    assert done.returncode in (0, 3), done.stderr
+    ids = batch.by_id(out)
+    assert len(ids) == 1000
+    arrived = collections.Counter(a['id'] for a in origin.arrivals)
+    assert all(count == 1 for name, count in arrived.items() if name.startswith('post-'))
+
+
+def fill(path):
+    try:
+        with open(path, 'wb', buffering=0) as f:
+            for _ in range(4096):
+                f.write(b'x' * 1024)
+    except OSError:
+        pass
