@@ -399,12 +399,13 @@ static void link_to_server(struct conn *c, struct server *s)
 
 int fb_conn_accept(struct server *s, uv_stream_t *listener)
 {
-    struct conn *c = fb_alloc(sizeof *c);
+    struct conn *c = fb_alloc_raw(sizeof *c);
     struct http_limits limits = FB_HTTP_LIMITS;
     int size = sizeof(c->peer);
 
     if (!c)
         return -ENOMEM;
+    memset(c, 0, offsetof(struct conn, head));
     limits.body = s->options.body_bytes_max;
     fb_http_reader_init(&c->reader, &limits, c->store, c->field);
     uv_tcp_init(s->loop, &c->tcp);

@@ -65,10 +65,11 @@ struct conn {
     /* Writing. */
     bool failed;       /* nothing can be written any more */
     size_t queue_then; /* how much was waiting when the deadline was set */
-    struct head head;
-
     size_t in_at;
     size_t in_end;
+
+    /* From here on nothing is zeroed at the start: most of it is never touched. */
+    struct head head;
     char in[FB_CONN_IN_MAX];
     struct http_field field[FB_HTTP_FIELDS_MAX];
     char store[FB_HTTP_HEAD_MAX];

@@ -36,6 +36,11 @@ void *fb_alloc_lines(size_t size)
     return memory ? memset(memory, 0, whole) : NULL;
 }
 
+void *fb_alloc_raw(size_t size)
+{
+    return must_fail() ? NULL : malloc(size);
+}
+
 void fb_free(void *memory)
 {
     free(memory);

@@ -13,6 +13,12 @@ void *fb_alloc(size_t size) __attribute__((malloc, warn_unused_result));
 /* The same, beginning with a line of the cache: 64-aligned. */
 void *fb_alloc_lines(size_t size) __attribute__((malloc, warn_unused_result));
 
+/*
+ * Memory as it comes, or NULL: for large buffers of which little may be used, since what is never
+ * touched costs nothing.
+ */
+void *fb_alloc_raw(size_t size) __attribute__((malloc, warn_unused_result));
+
 /* NULL is allowed. */
 void fb_free(void *memory);
 

@@ -32,6 +32,17 @@ static void lines_begin_where_the_cache_has_them(void **state)
     assert_null(fb_alloc_lines(SIZE_MAX));
 }
 
+static void memory_as_it_comes(void **state)
+{
+    void *memory = fb_alloc_raw(1000);
+
+    (void)state;
+    memset(memory, 1, 1000);
+    fb_free(memory);
+    fb_alloc_fail_at(1);
+    assert_null(fb_alloc_raw(1000));
+}
+
 static void the_nth_call_fails_once(void **state)
 {
     (void)state;
@@ -88,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed),
         cmocka_unit_test(lines_begin_where_the_cache_has_them),
+        cmocka_unit_test(memory_as_it_comes),
         cmocka_unit_test(the_nth_call_fails_once),
         cmocka_unit_test(zero_means_none),
         cmocka_unit_test(a_limiter_without_memory),
