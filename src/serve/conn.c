@@ -19,11 +19,6 @@ static const struct handler *handler_of(const struct conn *c)
     return c->server->handler;
 }
 
-static size_t queued(const struct conn *c)
-{
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
-}
-
 static void read_if_room(struct conn *c);
 
 /* ---- the end ---- */
@@ -85,7 +80,7 @@ static void flush(struct conn *c)
     if (c->state >= CONN_FLUSH)
         return;
     c->state = CONN_FLUSH;
-    c->queue_then = queued(c);
+    c->queue_then = fb_conn_queued(c);
     fb_conn_set_timer(c, c->server->options.idle_ms);
     if (uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) < 0)
         fb_conn_close(c, false);
@@ -95,73 +90,10 @@ static void flush(struct conn *c)
 
 void fb_conn_retire(struct conn *c)
 {
-    if (c->state == CONN_IDLE && queued(c) == 0)
+    if (c->state == CONN_IDLE && fb_conn_queued(c) == 0)
         fb_conn_close(c, false);
     else if (c->state == CONN_IDLE)
         flush(c);
-}
-
-/* ---- deadlines ---- */
-
-static void on_stalled(struct conn *c)
-{
-    size_t now = queued(c);
-
-    if (now == 0 && c->state == CONN_ANSWER)
-        return; /* all is written; the handler may take its time */
-    if (now == c->queue_then) {
-        fb_conn_close(c, true);
-        return;
-    }
-    c->queue_then = now;
-    fb_conn_set_timer(c, c->server->options.idle_ms);
-}
-
-/* A body has a grace, and then so much time as its bytes are worth. */
-static void on_slow_body(struct conn *c)
-{
-    const struct server_options *o = &c->server->options;
-    int64_t allowed_ms = o->idle_ms + c->body_bytes * 1000 / o->body_rate_min;
-    int64_t since_ms = (int64_t)(uv_now(c->server->loop) - c->body_since_ms);
-
-    if (since_ms < allowed_ms) {
-        fb_conn_set_timer(c, allowed_ms - since_ms);
-        return;
-    }
-    c->server->stats.bad++;
-    fb_conn_refuse(c, 408, "the body of the request took too long");
-}
-
-static void on_deadline(uv_timer_t *timer)
-{
-    struct conn *c = timer->data;
-
-    bool quiet = c->state == CONN_IDLE && queued(c) == 0;
-
-    if (c->failed || quiet || c->state == CONN_LINGER) {
-        fb_conn_close(c, false);
-    } else if (c->state == CONN_HEAD) {
-        c->server->stats.bad++;
-        fb_conn_refuse(c, 408, "the head of the request took too long");
-    } else if (c->state == CONN_BODY) {
-        on_slow_body(c);
-    } else {
-        on_stalled(c);
-    }
-}
-
-void fb_conn_set_timer(struct conn *c, int64_t ms)
-{
-    /* What has failed is ended by the next turn of the loop, whatever comes between. */
-    uv_timer_start(&c->timer, on_deadline, c->failed ? 0 : (uint64_t)ms, 0);
-}
-
-void fb_conn_watch_writing(struct conn *c)
-{
-    if (c->state != CONN_ANSWER || uv_is_active((uv_handle_t *)&c->timer))
-        return;
-    c->queue_then = queued(c);
-    fb_conn_set_timer(c, c->server->options.idle_ms);
 }
 
 /* ---- requests ---- */
@@ -171,7 +103,7 @@ static void enter_idle(struct conn *c)
     const struct server_options *o = &c->server->options;
 
     c->state = CONN_IDLE;
-    c->queue_then = queued(c);
+    c->queue_then = fb_conn_queued(c);
     if (c->server->draining && c->in_at == c->in_end)
         flush(c);
     else
@@ -191,7 +123,7 @@ static void enter_answer(struct conn *c)
     c->state = CONN_ANSWER;
     if (!c->failed)
         uv_timer_stop(&c->timer);
-    if (queued(c) > 0)
+    if (fb_conn_queued(c) > 0)
         fb_conn_watch_writing(c);
 }
 
@@ -204,8 +136,7 @@ void fb_conn_answered(struct conn *c, bool complete)
         flush(c);
         return;
     }
-    if (c->state == CONN_ANSWER)
-        enter_idle(c);
+    enter_idle(c);
     fb_conn_pump(c);
 }
 
@@ -307,7 +238,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
 static void on_client_gone(struct conn *c, bool eof)
 {
     c->eof = true;
-    if (eof && !c->open && c->state != CONN_LINGER && queued(c) > 0) {
+    if (eof && !c->open && c->state != CONN_LINGER && fb_conn_queued(c) > 0) {
         uv_read_stop((uv_stream_t *)&c->tcp);
         flush(c);
     } else {

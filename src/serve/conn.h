@@ -97,6 +97,8 @@ void fb_conn_answered(struct conn *c, bool complete);
 /* Read on from what has come in, as far as the state allows. */
 void fb_conn_pump(struct conn *c);
 
+/* ---- deadline.c ---- */
+
 /* End it in so many milliseconds if nothing happens until then. */
 void fb_conn_set_timer(struct conn *c, int64_t ms);
 
@@ -113,6 +115,9 @@ void fb_conn_send_continue(struct conn *c);
 
 /* Write or queue. What cannot be written any more is dropped, and the connection ends soon. */
 void fb_conn_write(struct conn *c, const uv_buf_t *bufs, unsigned count);
+
+/* Bytes that wait to be taken by the system. */
+size_t fb_conn_queued(const struct conn *c);
 
 /* Whether so much waits that nothing should be added. */
 bool fb_conn_is_full(const struct conn *c);

@@ -78,16 +78,20 @@ void fb_conn_write(struct conn *c, const uv_buf_t *bufs, unsigned count)
     for (unsigned i = 0; i < count; i++)
         total += bufs[i].len;
     /* While something waits, this waits behind it. */
-    int sent = uv_stream_get_write_queue_size((uv_stream_t *)&c->tcp) > 0
-                   ? UV_EAGAIN
-                   : uv_try_write((uv_stream_t *)&c->tcp, bufs, count);
+    int sent =
+        fb_conn_queued(c) > 0 ? UV_EAGAIN : uv_try_write((uv_stream_t *)&c->tcp, bufs, count);
     if (sent < 0 && sent != UV_EAGAIN)
         fail(c);
     else if (sent < 0 || (size_t)sent < total)
         queue(c, bufs, count, sent < 0 ? 0 : (size_t)sent, total);
 }
 
+size_t fb_conn_queued(const struct conn *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+}
+
 bool fb_conn_is_full(const struct conn *c)
 {
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp) > QUEUE_MAX;
+    return fb_conn_queued(c) > QUEUE_MAX;
 }

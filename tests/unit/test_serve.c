@@ -46,6 +46,10 @@ static void on_request(void *context, struct exchange *x)
 
     w->requests++;
     w->body_size = 0;
+    if (asks_for(x, "/pause")) {
+        w->waiting = x;
+        fb_request_pause(x);
+    }
     if (asks_for(x, "/early")) {
         fb_answer_begin(x, 403);
         fb_answer_send(x, FB_SLICE("no"));
@@ -285,6 +289,27 @@ static void takes_bodies(void **state)
     say_long(w, fd, big, sizeof(big));
     assert_contains(listen_to(w, fd, "bbbb"), "Content-Length: 100000\r\n");
     UNTIL(w, w->complete == 3);
+    close(fd);
+    close_world(w);
+}
+
+/* A handler that cannot take more gets no more, and the client cannot send without end. */
+static void a_handler_may_pause_a_body(void **state)
+{
+    struct world *w = open_world(&fb_server_usual);
+    int fd = connect_to(w);
+    static char big[50000];
+
+    (void)state;
+    memset(big, 'b', sizeof(big));
+    say(fd, "POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n");
+    UNTIL(w, w->waiting);
+    say_long(w, fd, big, sizeof(big));
+    for (int i = 0; i < 50; i++)
+        turn(w);
+    assert_int_equal(w->body_size, 0);
+    fb_request_resume(w->waiting);
+    UNTIL(w, w->body_size == sizeof(big) && w->complete == 1);
     close(fd);
     close_world(w);
 }
@@ -536,6 +561,7 @@ int main(void)
         cmocka_unit_test(keeps_alive_and_in_order),
         cmocka_unit_test(takes_a_long_pipeline),
         cmocka_unit_test(takes_bodies),
+        cmocka_unit_test(a_handler_may_pause_a_body),
         cmocka_unit_test(answers_have_right_framing),
         cmocka_unit_test(sees_a_client_leave),
         cmocka_unit_test(holds_back_until_the_client_reads),
