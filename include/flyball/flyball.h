@@ -151,6 +151,7 @@ FLY_API const char *fly_version(void);
 
 /* The other families, each a header that may be read by itself. */
 #include <flyball/ledger.h>
+#include <flyball/observe.h>
 #include <flyball/preset.h>
 #include <flyball/signal.h>
 #include <flyball/state.h>

@@ -25,6 +25,8 @@ extern "C" {
  * Write what must not be forgotten to `bytes`: what was learned, what a server asked to wait for,
  * and what was spent. Returns the number of bytes, or -ENOSPC when they are more than `size`.
  * Nothing changes; a state may be saved at any time.
+ *
+ * All functions here answer -EBUSY where another process keeps a shared limiter for too long.
  */
 FLY_API int fly_limiter_save(struct fly_limiter *l, int64_t now_ns, void *bytes, size_t size);
 

@@ -73,7 +73,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
                         int64_t now_ns)
 {
     *a = (struct accountant){
-        .learner = fb_controller_number(s->controller) & 0x7fu,
+        .learner = fb_controller_number(s->controller) & 0x3fu,
         .rng.state = seed,
         .now_ns = now_ns,
         .key = fb_ticket_key(seed),
@@ -329,7 +329,7 @@ void fb_accountant_skip_id(struct accountant *a)
 
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)
 {
-    if (!a->plain)
+    if (!a->plain || a->watched)
         return false;
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->idle && !rows[i].ops->idle(&a->slot[rows[i].first], now_ns))

@@ -40,7 +40,8 @@ struct accountant {
     uint16_t in_force;     /* bit per constraint */
     uint8_t key;           /* seals tickets */
     uint8_t plain : 1;     /* only a bucket bounds it, but for what an answer may bring */
-    uint8_t learner : 7;   /* fb_controllers[learner]; 0: nothing learns */
+    uint8_t watched : 1;   /* each decision is told to somebody, so none is made from outside */
+    uint8_t learner : 6;   /* fb_controllers[learner]; 0: nothing learns */
 };
 
 /* What learns, or NULL. */

@@ -229,6 +229,15 @@ int64_t fb_bucket_owed(const int64_t *slot, int64_t now_ns)
     return missing / slot[FB_BUCKET_PERMIT] + (missing % slot[FB_BUCKET_PERMIT] > 0);
 }
 
+double fb_bucket_available(const int64_t *slot, int64_t now_ns)
+{
+    if (unbounded(slot))
+        return 0.0;
+    int64_t there = fb_max64(0, slot[FB_BUCKET_BURST] - missing_at(slot, now_ns));
+
+    return (double)there / (double)slot[FB_BUCKET_PERMIT];
+}
+
 void fb_bucket_owe(int64_t *slot, int64_t permits, int64_t now_ns, int64_t passed_ns)
 {
     assert(permits >= 0 && passed_ns >= 0);

@@ -79,6 +79,9 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
 /* Permits that are missing from a full bucket, rounded up. */
 int64_t fb_bucket_owed(const int64_t *slot, int64_t now_ns);
 
+/* Permits that are there now, a part of one included; 0 when nothing bounds it. */
+double fb_bucket_available(const int64_t *slot, int64_t now_ns);
+
 /* So many were missing `passed_ns` ago: from now on they are, but for what came in since. */
 void fb_bucket_owe(int64_t *slot, int64_t permits, int64_t now_ns, int64_t passed_ns);
 

@@ -33,6 +33,7 @@ enum { MEMORY };
 struct window {
     int64_t length_ns;
     int64_t effective; /* the ring is sized for it */
+    int64_t stated;    /* before the margin */
     int64_t limit;     /* what the pace leaves of it: 1..effective */
     int64_t grain;     /* units that share a stamp */
     int64_t stamps;    /* in the ring */
@@ -79,6 +80,7 @@ static struct window window_of(const struct spec_window *s)
     struct window w = {
         .length_ns = s->length_ns,
         .effective = s->effective,
+        .stated = s->limit,
         .limit = s->effective,
         .grain = 1,
         .stamps = s->effective,
@@ -446,6 +448,26 @@ int64_t fb_window_used(const int64_t *slot, int64_t now_ns)
     for (int64_t i = 0; i < m->count; i++)
         most = fb_max64(most, used_of(m, &m->window[i], now_ns));
     return most;
+}
+
+struct window_use fb_window_fullest(const int64_t *slot, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+    struct window_use fullest = {.used = -1, .limit = 1};
+
+    for (int64_t i = 0; i < m->count; i++) {
+        const struct window *w = &m->window[i];
+        struct window_use u = {
+            .used = used_of(m, w, now_ns),
+            .limit = w->limit,
+            .stated = w->stated,
+            .length_ns = w->length_ns,
+        };
+        /* Both below 2^31: the products fit. */
+        if (u.used * fullest.limit > fullest.used * u.limit)
+            fullest = u;
+    }
+    return fullest;
 }
 
 void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns)

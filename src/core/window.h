@@ -44,6 +44,16 @@ void fb_window_mend(int64_t *slot);
 /* Units in the fullest window. */
 int64_t fb_window_used(const int64_t *slot, int64_t now_ns);
 
+struct window_use {
+    int64_t used;
+    int64_t limit;  /* that may be used */
+    int64_t stated; /* before the margin */
+    int64_t length_ns;
+};
+
+/* The window of which the largest share is used. */
+struct window_use fb_window_fullest(const int64_t *slot, int64_t now_ns);
+
 /* So many left at the latest `passed_ns` ago: they count from now on, where they still may. */
 void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns);
 

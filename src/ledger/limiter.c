@@ -21,6 +21,7 @@
 #include "ledger/body.h"
 #include "ledger/ledger.h"
 #include "ledger/slot.h"
+#include "ledger/watch.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -68,6 +69,8 @@ void fly_limiter_free(struct fly_limiter *l)
 {
     if (l && fb_is_shared(l))
         fb_ledger_part(fb_share_of(l));
+    else if (l && fb_body_of(l)->books.watched)
+        fb_watch_drop(l);
     fb_free(l);
 }
 
@@ -82,6 +85,17 @@ static uint64_t grant(struct fly_limiter *l, struct body *b, uint32_t cost, int6
     return ticket;
 }
 
+/* Tell whoever observes it what was decided. */
+static void tell(const struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                 const struct verdict *v)
+{
+    if (v->at_ns <= now_ns)
+        fb_watch_granted(l, fb_outer(l, now_ns), (uint32_t)cost_of(cost));
+    else
+        fb_watch_limited(l, fb_outer(l, now_ns), (uint32_t)cost_of(cost), fb_outer(l, v->at_ns),
+                         fb_accountant_cause(v));
+}
+
 /* Ask, and take if all agree. */
 static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                                  uint64_t *ret_ticket)
@@ -93,7 +107,10 @@ static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t
     struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
     if (v.at_ns <= now_ns)
         *ret_ticket = grant(l, b, cost, now_ns);
+    bool watched = b->books.watched;
     fb_leave(l);
+    if (watched)
+        tell(l, now_ns, cost, &v);
     return v;
 }
 
@@ -224,7 +241,10 @@ static int64_t take_all(struct fly_limiter *const *l, const uint32_t *cost, size
     for (size_t i = 0; i < n; i++) {
         if (at_ns <= now_ns)
             ret_tickets[i] = grant(l[i], fb_body_of(l[i]), cost[i], fb_inner(l[i], now_ns));
+        bool watched = fb_body_of(l[i])->books.watched;
         fb_leave(l[i]);
+        if (watched && at_ns <= now_ns)
+            fb_watch_granted(l[i], now_ns, (uint32_t)cost_of(cost[i]));
     }
     return at_ns;
 }
@@ -291,9 +311,14 @@ void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_
     if (!b)
         return;
     int64_t in_flight = b->books.in_flight;
+    double before = fb_bucket_rate(fb_accountant_bucket(&b->books));
     fb_change(l);
     fb_accountant_report(&b->books, &c, now);
+    double after = fb_bucket_rate(fb_accountant_bucket(&b->books));
+    bool told = b->books.watched && b->books.in_flight < in_flight;
     leave_ended(l, in_flight, o->ticket);
+    if (told)
+        fb_watch_reported(l, now_ns, o, before, after);
 }
 
 /* ---- seeing ---- */
