@@ -91,8 +91,8 @@ bool fb_token_unit(const struct tokens *t, size_t i, int64_t *ret_ns)
     if (i >= t->count)
         return false;
     struct slice word = t->at[i];
-    if (word.length > 3 && fb_slice_ends(word, "s"))
-        word.length--; /* seconds, mins */
+    if (word.length > 2 && fb_slice_ends(word, "s"))
+        word.length--; /* seconds, hrs */
     for (size_t k = 0; k < sizeof(UNITS) / sizeof(UNITS[0]); k++) {
         if (fb_slice_is(word, UNITS[k].word)) {
             *ret_ns = UNITS[k].ns;

@@ -69,6 +69,12 @@ void fb_told_most(int64_t *told, int64_t value)
         *told = value;
 }
 
+void fb_told_window(struct pool *p, int64_t window_ns)
+{
+    if (window_ns > 0 && window_ns <= FLY_SIGNAL_RESET_MAX_NS)
+        fb_told_most(&p->window_ns, window_ns);
+}
+
 void fb_told_wait(struct reading *r, int64_t span_ns)
 {
     assert(span_ns >= 0);

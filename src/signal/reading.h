@@ -109,6 +109,9 @@ void fb_pool_drop(struct reading *r, struct pool *p);
 void fb_told_least(int64_t *told, int64_t value);
 void fb_told_most(int64_t *told, int64_t value);
 
+/* The length of a pool's window; one of nothing, or longer than a reset may be, is not believed. */
+void fb_told_window(struct pool *p, int64_t window_ns);
+
 /* A wait from now on, in ns; a wait that ends at an instant since 1970. */
 void fb_told_wait(struct reading *r, int64_t span_ns);
 void fb_told_wait_until(struct reading *r, int64_t epoch_ns);

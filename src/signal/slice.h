@@ -76,7 +76,7 @@ bool fb_slice_ends(struct slice s, const char *text);
 /* Where `c` is first, or s.length. */
 size_t fb_slice_find(struct slice s, char c);
 
-/* Where `text` first begins, case included, or s.length. */
+/* Where `text` (four bytes or more) first begins, case included, or s.length. */
 size_t fb_slice_search(struct slice s, const char *text);
 
 /*

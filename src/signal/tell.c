@@ -13,13 +13,14 @@
 #include "signal/list.h"
 #include "signal/number.h"
 #include "signal/rfc3339.h"
+#include "signal/words.h"
 
 static struct pool *pool_of(struct reading *r, struct header_name *n)
 {
     struct pool *p = fb_pool_get(r, n->pool, n->vendor);
 
-    if (p && n->window_ns != FLY_ABSENT)
-        p->window_ns = n->window_ns;
+    if (p)
+        fb_told_window(p, n->window_ns);
     if (p && n->calendar)
         p->flags |= POOL_LONG;
     return p;
@@ -94,12 +95,32 @@ static void tell_number(struct reading *r, struct header_name *n, struct slice v
         fb_count_tell(p, n->role, millionths / FB_MILLIONTH);
 }
 
+/* "100/hour", "100/1h": a limit and its window. */
+static void tell_rate(struct reading *r, struct header_name *n, struct slice value)
+{
+    size_t bar = fb_slice_find(value, '/');
+    struct slice span = fb_slice_trim(fb_slice_after(value, bar + 1));
+    const struct word *word = fb_word_get(span);
+    int64_t count, window_ns = word->span_ns;
+
+    if (!fb_number_read(fb_slice_trim(fb_slice_head(value, bar)), &count) ||
+        (window_ns == 0 && !fb_duration_read(span, &window_ns)))
+        return;
+    struct pool *p = pool_of(r, n);
+    if (p) {
+        fb_count_tell(p, n->role, count);
+        fb_told_window(p, window_ns);
+    }
+}
+
 static void tell_fraction(struct reading *r, struct header_name *n, struct slice value)
 {
     int64_t first, second;
 
-    if (!fb_read_fraction(value, &first, &second))
+    if (!fb_read_fraction(value, &first, &second)) {
+        tell_rate(r, n, value);
         return;
+    }
     struct pool *p = pool_of(r, n);
     if (!p)
         return;
@@ -184,11 +205,11 @@ static void tell_period(struct reading *r, struct header_name *n, struct slice v
 {
     int64_t span_ns;
 
-    if (!read_span(value, unit_of(n), &span_ns) || span_ns <= 0)
+    if (!read_span(value, unit_of(n), &span_ns))
         return;
     struct pool *p = pool_of(r, n);
-    if (p && span_ns <= FLY_SIGNAL_RESET_MAX_NS)
-        fb_told_most(&p->window_ns, span_ns);
+    if (p)
+        fb_told_window(p, span_ns);
 }
 
 static void tell_fill(struct reading *r, struct header_name *n, struct slice value)

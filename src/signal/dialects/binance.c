@@ -27,5 +27,5 @@ void fb_binance_header(struct reading *r, struct slice name, struct slice value)
     if (!p)
         return;
     fb_told_most(&p->used, used);
-    p->window_ns = window_ns;
+    fb_told_window(p, window_ns);
 }

@@ -30,10 +30,9 @@ static void take_parameter(struct member *m, const struct field *f)
         const char *key;
         size_t at;
     } KEYS[] = {
-        {"q", offsetof(struct member, q)},
-        {"w", offsetof(struct member, w)},
-        {"r", offsetof(struct member, r)},
-        {"t", offsetof(struct member, t)},
+        {"q", offsetof(struct member, q)},      {"w", offsetof(struct member, w)},
+        {"window", offsetof(struct member, w)}, /* the first drafts */
+        {"r", offsetof(struct member, r)},      {"t", offsetof(struct member, t)},
     };
 
     for (size_t i = 0; i < sizeof(KEYS) / sizeof(KEYS[0]); i++) {
@@ -48,7 +47,7 @@ static void take_parameter(struct member *m, const struct field *f)
 static void tell_window(struct pool *p, int64_t seconds)
 {
     if (seconds > 0 && seconds <= FLY_SIGNAL_RESET_MAX_NS / FB_S)
-        fb_told_most(&p->window_ns, seconds * FB_S);
+        fb_told_window(p, seconds * FB_S);
 }
 
 static void tell_after(struct pool *p, int64_t seconds)

@@ -43,7 +43,7 @@ static void openai_body(struct reading *r, struct slice body)
             return;
         fb_told_least(&p->limit, limit);
         fb_told_most(&p->used, used);
-        p->window_ns = window_ns;
+        fb_told_window(p, window_ns);
     }
 }
 
