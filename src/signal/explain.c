@@ -16,7 +16,7 @@ static void add_verdict(struct text *t, const struct fly_signal *s)
         fb_text_add(t, "Shut out");
     else if (f & FLY_SIGNAL_QUOTA_GONE)
         fb_text_add(t, "Refused: a long budget is used up");
-    else if (f & FLY_SIGNAL_CONCURRENCY && f & FLY_SIGNAL_THROTTLED)
+    else if (f & FLY_SIGNAL_CONCURRENCY)
         fb_text_add(t, "Refused: too many requests at once");
     else if (f & FLY_SIGNAL_THROTTLED)
         fb_text_add(t, "Refused for rate");

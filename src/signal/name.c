@@ -101,7 +101,8 @@ static bool split(struct parse *p, struct slice name, char *text)
 /* "X-" says nothing. */
 static void drop_front(struct parse *p)
 {
-    if (p->count == 0 || p->part[0].text.length != 1 || p->part[0].text.at[0] != 'x')
+    assert(p->count > 0);
+    if (p->part[0].text.length != 1 || p->part[0].text.at[0] != 'x')
         return;
     p->count--;
     memmove(p->part, p->part + 1, p->count * sizeof(p->part[0]));
@@ -232,7 +233,7 @@ static void read_anchored(struct parse *p, size_t i, enum role role)
 /* "X-RateLimit-Resource" tells the name, "...-Remaining-Resource-Reads" has the word in it. */
 static void read_title(struct parse *p, size_t i, enum role role)
 {
-    if (p->anchor_end + 1 == p->count && p->anchor < p->count)
+    if (p->anchor_end + 1 == p->count)
         read_role(p, i, role);
     else
         add_name(p, p->part[i].text);
@@ -307,7 +308,7 @@ static void read_words(struct parse *p, size_t from)
 static bool settle_role(struct parse *p)
 {
     if (p->seen[WORD_CONCURRENT]) {
-        bool limit = p->has_role && p->role == ROLE_LIMIT;
+        bool limit = p->role == ROLE_LIMIT;
         p->role = ROLE_CONCURRENCY;
         return limit;
     }

@@ -153,9 +153,9 @@ static bool instant_at(const struct reading *r, struct slice token, int64_t *ret
 
     if (fb_rfc3339_read(token, ret_ns))
         return true;
-    if (!fb_number_read(token, &number) || number > INT64_MAX / FB_MS)
+    if (!fb_number_read(token, &number) || number < FB_SPAN_END_S || number > INT64_MAX / FB_MS)
         return false;
-    *ret_ns = number < INT64_C(100000000000) ? number * FB_S : number * FB_MS;
+    *ret_ns = number / 1000 < FB_SPAN_END_S ? number * FB_S : number * FB_MS;
     return *ret_ns > fb_reading_now(r) - FB_DAY_NS;
 }
 

@@ -24,6 +24,9 @@
 #define FB_HOUR_NS   (3600 * FB_S)
 #define FB_MILLIONTH INT64_C(1000000)
 
+/* A number of seconds below this is a span, and never an instant: that would be in 1973. */
+#define FB_SPAN_END_S INT64_C(100000000)
+
 /* The year 2116: nobody's now is later, and sums with it do not overflow. */
 #define FB_EPOCH_MAX_NS (INT64_MAX / 2)
 

@@ -18,7 +18,7 @@
 #include "core/instant.h"
 
 /* Numbers are in millionths. */
-#define SPAN_END (INT64_C(100000000) * FB_MILLIONTH)
+#define SPAN_END (FB_SPAN_END_S * FB_MILLIONTH)
 
 static bool is_span(int64_t number)
 {

@@ -230,7 +230,8 @@ static bool is_instant(const struct reading *r, int64_t millionths)
 {
     int64_t epoch_us = fb_reading_now(r) / FB_US;
 
-    return millionths > epoch_us - FB_DAY_NS / FB_US &&
+    return millionths >= FB_SPAN_END_S * FB_MILLIONTH &&
+           millionths > epoch_us - FB_DAY_NS / FB_US &&
            millionths <= epoch_us + FLY_SIGNAL_WAIT_MAX_NS / FB_US;
 }
 
@@ -248,7 +249,9 @@ void fb_tell_wait(struct reading *r, struct slice value, int64_t unit_ns)
 
 static void tell_wait(struct reading *r, struct header_name *n, struct slice value)
 {
-    fb_tell_wait(r, value, unit_of(n));
+    bool ms = n->ms || (r->preset && r->preset->retry == RESET_DELTA_MS);
+
+    fb_tell_wait(r, value, ms ? FB_MS : FB_S);
     r->wait_in_header |= r->wait_ns != FLY_ABSENT || r->wait_at_ns != FLY_ABSENT;
 }
 

@@ -51,4 +51,56 @@ static inline struct fly_signal signal_of(const char *text)
     return signal_at(RIG_NOW, text);
 }
 
+static inline char *add_told(char *at, char *end, char before, int64_t value, int64_t unit)
+{
+    int n = value == FLY_ABSENT
+                ? snprintf(at, (size_t)(end - at), "%c-", before)
+                : snprintf(at, (size_t)(end - at), "%c%lld", before, (long long)(value / unit));
+    return n < end - at ? at + n : end - 1;
+}
+
+/*
+ * All pools as one text, "name:limit,remaining,used,window,reset" and a blank after each, times in
+ * milliseconds, "-" for what was not told, "+rate" in millionths a second where there is one.
+ */
+static inline const char *pools_of(const struct fly_signal *s, char *text, size_t size)
+{
+    char *at = text, *end = text + size;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < s->pool_count; i++) {
+        const struct fly_pool *p = &s->pool[i];
+        int n = snprintf(at, (size_t)(end - at), "%s", p->name);
+        at = n < end - at ? at + n : end - 1;
+        at = add_told(at, end, ':', p->limit, 1);
+        at = add_told(at, end, ',', p->remaining, 1);
+        at = add_told(at, end, ',', p->used, 1);
+        at = add_told(at, end, ',', p->window_ns, MS);
+        at = add_told(at, end, ',', p->reset_ns, MS);
+        if (p->refill_millionths != FLY_ABSENT)
+            at = add_told(at, end, '+', p->refill_millionths, 1);
+        if (end - at > 1)
+            *at++ = ' ';
+        *at = '\0';
+    }
+    return text;
+}
+
+/* A response, and what its pools are. */
+struct pools_row {
+    const char *response;
+    const char *pools;
+};
+
+static inline void assert_pools(const struct pools_row *rows, size_t count)
+{
+    char text[2048];
+
+    for (size_t i = 0; i < count; i++) {
+        struct fly_signal s = signal_of(rows[i].response);
+        if (strcmp(pools_of(&s, text, sizeof(text)), rows[i].pools))
+            fail_msg("%s\n  gives    %s\n  expected %s", rows[i].response, text, rows[i].pools);
+    }
+}
+
 #endif

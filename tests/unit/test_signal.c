@@ -49,6 +49,7 @@ static void kinds_are_kept_apart(void **state)
         int64_t hold_s;
     } rows[] = {
         {"200\n\n", 0, 0},
+        {"100\nRetry-After: 5\n\n", FOUND, 5},
         {"404\n\n", 0, 0},
         {"429\n\n", THROTTLED | RETRYABLE | FOUND, 1},
         {"429\nRetry-After: 0\n\n", THROTTLED | RETRYABLE | FOUND, 1},
@@ -189,6 +190,8 @@ static void limits_in_sentences_are_read(void **state)
         {"limit of 10 requests/second", 10, 1},
         {"60 API calls in any 60 second period", 60, 60},
         {"at most 3 queries every 10s", 3, 10},
+        {"60 requests in each 5 seconds", 60, 5},
+        {"100 requests per 0s", FLY_ABSENT, 0},
         {"100 requests per", FLY_ABSENT, 0},
         {"100 requests per any", FLY_ABSENT, 0},
         {"100 requests per 9", FLY_ABSENT, 0},
@@ -237,6 +240,8 @@ static void waits_in_sentences_are_read(void **state)
         {"banned until 1700000060.", 60000},
         {"banned until 1700000060500", 60500},
         {"banned until 2023-11-14T22:14:20Z", 60000},
+        {"banned until 2023-11-14T23:14:20+01:00", 60000},
+        {"a_b - please wait- 5 seconds", 5000},
         {"banned until 12", -1},
         {"banned until 99999999999999999", -1},
         {"banned until tomorrow", -1},
@@ -257,6 +262,20 @@ static void waits_in_sentences_are_read(void **state)
         if (s.retry_after_ns != wait_ns)
             fail_msg("%s: %lld ms", rows[i].body, (long long)(s.retry_after_ns / MS));
     }
+}
+
+/* So many words are looked at, and no more. */
+static void long_prose_is_cut(void **state)
+{
+    static const char end[] = "try again in 5 seconds";
+    char text[4 + 2 * 300 + sizeof(end)] = "429\n\n";
+
+    (void)state;
+    for (size_t i = 5; i + sizeof(end) < sizeof(text); i++)
+        text[i] = i % 2 ? 'a' : ' ';
+    memcpy(text + sizeof(text) - sizeof(end), end, sizeof(end));
+    text[sizeof(text) - sizeof(end) - 1] = ' ';
+    assert_true(signal_of(text).retry_after_ns == FLY_ABSENT);
 }
 
 /* ---- bodies ---- */
@@ -300,6 +319,7 @@ static void success_is_a_refusal_only_by_an_error_in_json(void **state)
         {"{\"status\":\"ok\"}", false},
         {"{\"message\":\"rate limited\",\"errors\":[]}", false},
         {"{\"error\":429}", false},
+        {"{\"errors\":[]} \"throttled\"", false},
         {"{\"error\":\"not found\"}", false},
         {"too many requests", false},
         {"[\"error\",\"throttled\"]", false},
@@ -398,6 +418,7 @@ int main(void)
         cmocka_unit_test(bans_and_spent_quotas_hold),
         cmocka_unit_test(limits_in_sentences_are_read),
         cmocka_unit_test(waits_in_sentences_are_read),
+        cmocka_unit_test(long_prose_is_cut),
         cmocka_unit_test(the_end_of_a_long_body_is_read),
         cmocka_unit_test(success_is_a_refusal_only_by_an_error_in_json),
         cmocka_unit_test(quota_endpoints_tell_pools),

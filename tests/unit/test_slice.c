@@ -47,6 +47,9 @@ static void case_of_letters_does_not_matter(void **state)
     assert_false(fb_slice_ends(s, "-before"));
     assert_false(fb_slice_ends(s, "x-retry-after"));
     assert_false(fb_slice_is(FB_SLICE("@[`{"), "`{@["));
+    assert_true(fb_slice_equal(s, FB_SLICE("RETRY-after")));
+    assert_false(fb_slice_equal(s, FB_SLICE("retry-aftes")));
+    assert_false(fb_slice_equal(s, FB_SLICE("retry")));
 }
 
 static void finds_the_first_or_the_end(void **state)
@@ -55,6 +58,15 @@ static void finds_the_first_or_the_end(void **state)
     assert_int_equal(fb_slice_find(FB_SLICE("a,b,c"), ','), 1);
     assert_int_equal(fb_slice_find(FB_SLICE("abc"), ','), 3);
     assert_int_equal(fb_slice_find((struct slice){NULL, 0}, ','), 0);
+}
+
+static void searches_for_texts(void **state)
+{
+    (void)state;
+    assert_int_equal(fb_slice_search(FB_SLICE("a \"error\""), "\"error"), 2);
+    assert_int_equal(fb_slice_search(FB_SLICE("a \"err"), "\"error"), 6);
+    assert_int_equal(fb_slice_search(FB_SLICE("abc"), "abcd"), 3);
+    assert_int_equal(fb_slice_search((struct slice){NULL, 0}, "abcd"), 0);
 }
 
 static void lists_have_a_part_more_than_separators(void **state)
@@ -79,6 +91,7 @@ int main(void)
         cmocka_unit_test(heads_and_tails_stay_inside),
         cmocka_unit_test(case_of_letters_does_not_matter),
         cmocka_unit_test(finds_the_first_or_the_end),
+        cmocka_unit_test(searches_for_texts),
         cmocka_unit_test(lists_have_a_part_more_than_separators),
     };
 

@@ -13,8 +13,9 @@ static void tell_member(struct reading *r, struct slice member)
     struct slice seconds, name;
     int64_t span_s;
 
-    if (!fb_slice_next(&member, ':', &seconds) || !fb_slice_next(&member, ':', &name) ||
-        !fb_number_read(seconds, &span_s) || span_s > FLY_SIGNAL_RESET_MAX_NS / FB_S)
+    (void)fb_slice_next(&member, ':', &seconds); /* there is always a first part */
+    if (!fb_slice_next(&member, ':', &name) || !fb_number_read(seconds, &span_s) ||
+        span_s > FLY_SIGNAL_RESET_MAX_NS / FB_S)
         return;
     struct pool *p = fb_pool_get(r, name, 0);
     if (!p)
