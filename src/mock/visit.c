@@ -276,7 +276,8 @@ static void set_timer(struct visit *v, uv_timer_cb call, int64_t ns, int64_t aga
         v->timer.data = v;
         v->waiting = true;
     }
-    uv_timer_start(&v->timer, call, milliseconds(ns), milliseconds(again_ns));
+    /* The loop's clock has whole milliseconds: one more, and it is never early. */
+    uv_timer_start(&v->timer, call, milliseconds(ns) + 1, milliseconds(again_ns));
 }
 
 /* Piece by piece, whatever that takes. */

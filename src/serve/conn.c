@@ -298,6 +298,8 @@ void fb_request_resume(struct exchange *x)
     struct conn *c = fb_conn_of(x);
 
     c->paused = false;
+    c->body_since_ms = uv_now(c->server->loop);
+    c->body_bytes = 0;
     fb_conn_pump(c);
 }
 

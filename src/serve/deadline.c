@@ -21,15 +21,18 @@ static void on_stalled(struct conn *c)
     fb_conn_set_timer(c, c->server->options.idle_ms);
 }
 
-/* A body has a grace, and then so much time as its bytes are worth. */
+/*
+ * A body has a grace, and then so much time as its bytes are worth. While the handler wants none
+ * of it, the client is not to blame.
+ */
 static void on_slow_body(struct conn *c)
 {
     const struct server_options *o = &c->server->options;
     int64_t allowed_ms = o->idle_ms + c->body_bytes * 1000 / o->body_rate_min;
     int64_t since_ms = (int64_t)(uv_now(c->server->loop) - c->body_since_ms);
 
-    if (since_ms < allowed_ms) {
-        fb_conn_set_timer(c, allowed_ms - since_ms);
+    if (c->paused || since_ms < allowed_ms) {
+        fb_conn_set_timer(c, c->paused ? o->idle_ms : allowed_ms - since_ms);
         return;
     }
     c->server->stats.bad++;

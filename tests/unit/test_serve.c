@@ -296,18 +296,24 @@ static void takes_bodies(void **state)
 /* A handler that cannot take more gets no more, and the client cannot send without end. */
 static void a_handler_may_pause_a_body(void **state)
 {
-    struct world *w = open_world(&fb_server_usual);
-    int fd = connect_to(w);
+    struct server_options hasty = fb_server_usual;
     static char big[50000];
+    struct world *w;
 
     (void)state;
+    hasty.idle_ms = 20;
+    hasty.body_rate_min = 1;
+    w = open_world(&hasty);
+    int fd = connect_to(w);
     memset(big, 'b', sizeof(big));
     say(fd, "POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n");
     UNTIL(w, w->waiting);
     say_long(w, fd, big, sizeof(big));
-    for (int i = 0; i < 50; i++)
+    for (uint64_t end = uv_now(&w->loop) + 100; uv_now(&w->loop) < end;)
         turn(w);
+    /* Nothing came, and nobody was blamed for it. */
     assert_int_equal(w->body_size, 0);
+    assert_true(w->waiting != NULL);
     fb_request_resume(w->waiting);
     UNTIL(w, w->body_size == sizeof(big) && w->complete == 1);
     close(fd);
@@ -401,6 +407,24 @@ static void holds_back_until_the_client_reads(void **state)
     close_world(w);
 }
 
+/* What a client hears that says this and no more, until it is cut off. */
+static bool hears_when_stalling(const char *request, const char *part)
+{
+    struct server_options hasty = fb_server_usual;
+
+    hasty.head_ms = 20;
+    hasty.idle_ms = 20;
+    hasty.body_rate_min = 1000000;
+    struct world *w = open_world(&hasty);
+    int fd = connect_to(w);
+    say(fd, request);
+    bool heard = strstr(listen_to(w, fd, NULL), part) != NULL;
+    close(fd);
+    close_world(w);
+    return heard;
+}
+
+/* On a busy machine a deadline may pass before the request is even read: then try again. */
 static void deadlines_end_what_stalls(void **state)
 {
     static const struct {
@@ -413,20 +437,13 @@ static void deadlines_end_what_stalls(void **state)
          "the body of the request took too long"},
         {GET("/x"), "\r\n\r\n/x"}, /* then idle */
     };
-    struct server_options hasty = fb_server_usual;
 
     (void)state;
-    hasty.head_ms = 5;
-    hasty.idle_ms = 5;
-    hasty.body_rate_min = 1000000;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world *w = open_world(&hasty);
-        int fd = connect_to(w);
+        int tries = 50;
 
-        say(fd, rows[i].request);
-        assert_contains(listen_to(w, fd, NULL), rows[i].heard);
-        close(fd);
-        close_world(w);
+        while (!hears_when_stalling(rows[i].request, rows[i].heard))
+            assert_true(--tries > 0);
     }
 }
 
