@@ -111,6 +111,18 @@ static int read_limits(struct fetch_parts *p, const struct fetch_line *l)
     return p->options.limit ? check_spec(p->options.limit, "--rate") : -ENOMEM;
 }
 
+/* "/meta/next=after": where the cursor is, and the parameter that takes it. */
+static int read_cursor(struct fetch_parts *p, const char *word)
+{
+    size_t size = strcspn(word, "=");
+
+    if (word[0] != '/')
+        return complain("a JSON pointer begins with '/'", "--cursor");
+    p->options.cursor = keep(p, word, size);
+    p->options.cursor_name = word[size] == '=' && word[size + 1] ? word + size + 1 : NULL;
+    return p->options.cursor ? 0 : -ENOMEM;
+}
+
 static bool is_url(const char *word)
 {
     return strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0;
@@ -210,7 +222,8 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->conditional = l->conditional;
     o->robots = l->robots;
     o->paginate = l->paginate;
-    o->cursor = l->cursor;
+    if (error == 0 && l->cursor)
+        error = read_cursor(p, l->cursor);
     o->pages_max = l->pages > 0 ? l->pages : o->pages_max;
     o->argc = argc;
     o->argv = argv;

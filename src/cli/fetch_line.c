@@ -13,6 +13,9 @@
 #define FETCH_OPTIONS(X)                                                                         \
     X("", "", MANY, words, 0, 0, "", "at most 256 words")                                        \
     X("list", "-i,--input", TEXT, list, 0, 0, "LIST", "the name of a file, or -")                \
+    X("list", "--paginate", FLAG, paginate, 0, 0, "", "")                                        \
+    X("list", "--cursor", TEXT, cursor, 0, 0, "POINTER[=NAME]", "a JSON pointer such as /next")  \
+    X("list", "--pages", INT, pages, 1, 1e9, "N", "a whole number from 1 on")                    \
     X("list", "--keep-going", FLAG, keep_going, 0, 0, "", "")                                    \
     X("output", "--jsonl", TEXT, jsonl, 0, 0, "FILE", "the name of a file")                      \
     X("output", "-o,--output", TEXT, folder, 0, 0, "DIR", "the name of a folder")                \
@@ -22,6 +25,8 @@
     X("again", "--fresh", FLAG, fresh, 0, 0, "", "")                                             \
     X("again", "--retry-failed", FLAG, retry_failed, 0, 0, "", "")                               \
     X("again", "--deferred", FLAG, deferred, 0, 0, "", "")                                       \
+    X("again", "--conditional", FLAG, conditional, 0, 0, "", "")                                 \
+    X("pace", "--robots", FLAG, robots, 0, 0, "", "")                                            \
     X("pace", "--limit", MANY, limits, 0, 0, "[HOST=]SPEC", "a limit text such as 'rate=10/s'")  \
     X("pace", "--rate", TEXT, rate, 0, 0, "R", "a rate such as 10/s")                            \
     X("pace", "--concurrency", INT, concurrency, 1, 10000, "N", "a number from 1 to 10000")      \

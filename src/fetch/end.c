@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fetch/fetch_parts.h"
+#include "fetch/pages.h"
 #include "fetch/place.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -52,18 +53,18 @@ static void committed(struct journal_entry *e, int error)
     f->bytes -= r->size;
     if (error < 0)
         fb_end_worse(f, f->is_pipe_gone ? FETCH_DONE : FETCH_BROKEN);
-    else if (e->state != ITEM_pending)
+    else if (e->state != ITEM_pending && !e->next)
         f->count[e->state]++;
     fb_result_free(r);
     fb_fetch_go_on(f);
 }
 
-static void hand_over(struct fetch *f, struct result *r, uint64_t number, uint16_t check,
+static void hand_over(struct fetch *f, struct result *r, const struct errand *e,
                       enum item_state state)
 {
     r->owner = f;
-    r->entry.item = number;
-    r->entry.check = check;
+    r->entry.item = e->item.number;
+    r->entry.check = e->check;
     r->entry.state = state;
     r->entry.done = committed;
     f->out++;
@@ -74,18 +75,37 @@ static void hand_over(struct fetch *f, struct result *r, uint64_t number, uint16
         committed(&r->entry, error);
 }
 
-void fb_end_item(struct fetch *f, uint64_t number, uint16_t check, enum item_state state,
+/* Where to, for those who look at what is deferred; or where the next page is. */
+static void add_place(const struct errand *e, enum item_state state, struct result_facts *facts,
+                      struct buffer *place)
+{
+    if (state == ITEM_deferred)
+        fb_place_add(place, e->item.url);
+    else if (e->next_url && facts->more)
+        fb_pages_strip(e->item.url, e->next_url, place);
+    else
+        return;
+    facts->place = fb_buffer_text(place);
+}
+
+void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
                  const struct result_facts *facts)
 {
     struct buffer place = BUFFER_INIT;
+    struct buffer id = BUFFER_INIT;
     struct result_facts all = *facts;
 
-    if (state == ITEM_deferred) {
-        fb_place_add(&place, facts->url);
-        all.place = fb_buffer_text(&place);
+    if (e->page > 1) {
+        fb_buffer_add_text(&id, e->item.id);
+        fb_buffer_add_char(&id, '#');
+        fb_buffer_add_int(&id, e->page);
+        all.id = fb_buffer_text(&id);
     }
+    all.page = e->page;
+    add_place(e, state, &all, &place);
     struct result *r = fb_result_new(&all, &f->form);
     fb_buffer_fini(&place);
+    fb_buffer_fini(&id);
     if (!r) {
         fputs("flyball fetch: out of memory\n", stderr);
         fb_end_worse(f, FETCH_BROKEN);
@@ -94,14 +114,14 @@ void fb_end_item(struct fetch *f, uint64_t number, uint16_t check, enum item_sta
     bool is_policy = facts->failure && strcmp(facts->failure, fb_failure_name(FAIL_POLICY)) == 0;
     fb_end_worse(f, code_of(state, is_policy));
     fb_report_failure(f, facts, state);
-    hand_over(f, r, number, check, state);
+    hand_over(f, r, e, state);
 }
 
 static struct result_facts facts_of(const struct errand *e, const struct engine_result *r)
 {
     return (struct result_facts){
-        .id = e->id,
-        .url = e->url,
+        .id = e->item.id,
+        .url = e->item.url,
         .final_url = r->status > 0 ? r->url : NULL,
         .method = r->method,
         .failure = r->failure != FAIL_NONE ? fb_failure_name(r->failure) : NULL,
@@ -115,7 +135,6 @@ static struct result_facts facts_of(const struct errand *e, const struct engine_
         .requests = r->requests,
         .throttled = r->throttled,
         .source = r->source,
-        .page = e->page,
         .waited_ns = r->waited_ns,
         .duration_ns = r->sent_ns > 0 && r->ended_ns > r->sent_ns ? r->ended_ns - r->sent_ns : 0,
         .not_before_s = r->end == ENGINE_DEFERRED ? r->ready_at_ns / NS_PER_S : 0,
@@ -137,27 +156,66 @@ static enum item_state state_of(enum engine_end end)
 /* It was stopped before it was sent: in the journal it is as if it had never begun. */
 static void take_back(struct fetch *f, const struct errand *e)
 {
-    const struct result_facts nothing = {.id = e->id};
+    const struct result_facts nothing = {.id = e->item.id};
     struct result *r = e->is_started ? fb_result_new(&nothing, &f->form) : NULL;
 
     if (!r)
         return;
     r->entry.format = NULL;
-    hand_over(f, r, e->number, e->check, ITEM_pending);
+    hand_over(f, r, e, ITEM_pending);
+}
+
+/* The answer of robots.txt opens or closes the gate for those who wait there. */
+static void end_robots(struct errand *e, const struct engine_result *r)
+{
+    struct gate *g = e->gate;
+    bool is_answer = r->end == ENGINE_OK || (r->end == ENGINE_FAILED && r->status > 0);
+
+    fb_gate_answer(g, is_answer ? r->status : 0, r->body, r->body_size);
+    fb_errand_end(e);
+}
+
+/* One page is written; the errand goes on to the next. */
+static void go_on_to_next(struct errand *e, struct result_facts *facts)
+{
+    facts->more = true;
+    fb_end_item(e->fetch, e, ITEM_done, facts);
+    e->page++;
+    e->is_started = false;
+    fb_errand_go(e);
+}
+
+static void end_errand(struct errand *e, const struct engine_result *r)
+{
+    struct fetch *f = e->fetch;
+    struct result_facts facts = facts_of(e, r);
+
+    if (r->end == ENGINE_OK && r->status == 304 && e->is_conditional) {
+        fb_conditional_unchanged(e);
+        return;
+    }
+    if (r->end == ENGINE_OK && fb_conditional_applies(e))
+        fb_conditional_keep(e, &facts);
+    if (r->end == ENGINE_OK && fb_errand_find_next(e, r)) {
+        go_on_to_next(e, &facts);
+        return;
+    }
+    if (r->end == ENGINE_CANCELLED)
+        take_back(f, e);
+    else
+        fb_end_item(f, e, state_of(r->end), &facts);
+    fb_errand_end(e);
 }
 
 void fb_end_result(void *user, const struct engine_result *r)
 {
     struct fetch *f = user;
     struct errand *e = r->user;
-    struct result_facts facts = facts_of(e, r);
 
-    if (r->end == ENGINE_CANCELLED)
-        take_back(f, e);
+    if (e->is_robots)
+        end_robots(e, r);
     else
-        fb_end_item(f, e->number, e->check, state_of(r->end), &facts);
-    fb_feed_free_errand(e);
-    f->out--;
+        end_errand(e, r);
     if (r->escalated && f->o->engine.mode == MODE_STRICT && !f->stopping) {
         fputs("flyball fetch: strict: one has failed, so nothing more is begun\n", stderr);
         fb_fetch_stop(f, FETCH_DRAIN_MS);
@@ -198,7 +256,7 @@ void fb_end_start(void *user, struct job *j, void *task_user, int32_t attempt)
     }
     s->errand = e;
     s->job = j;
-    s->entry.item = e->number;
+    s->entry.item = e->item.number;
     s->entry.check = e->check;
     s->entry.state = ITEM_started;
     s->entry.done = started;

@@ -5,124 +5,21 @@
 #include <string.h>
 
 #include "fetch/fetch_parts.h"
-#include "fetch/place.h"
-#include "util/alloc.h"
 
 #define LINES_PER_TURN 1024 /* so that answers are not kept waiting */
-#define HEADERS_MAX    128
-
-static struct errand *new_errand(struct fetch *f, const struct item *i, uint16_t check)
-{
-    size_t id_size = strlen(i->id) + 1;
-    size_t url_size = strlen(i->url) + 1;
-    struct errand *e = fb_alloc(sizeof *e + id_size + url_size);
-
-    if (!e)
-        return NULL;
-    char *bytes = (char *)(e + 1);
-    e->fetch = f;
-    e->number = i->number;
-    e->check = check;
-    e->id = memcpy(bytes, i->id, id_size);
-    e->url = memcpy(bytes + id_size, i->url, url_size);
-    return e;
-}
-
-void fb_feed_free_errand(struct errand *e)
-{
-    fb_free(e);
-}
-
-static bool is_named(const struct engine_header *header, size_t count, const char *name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcasecmp(header[i].name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* The item's own headers, and those of all requests that it does not have itself. */
-static size_t merge_headers(const struct fetch *f, const struct item *i, struct engine_header *to)
-{
-    size_t count = 0;
-
-    for (size_t h = 0; h < i->header_count; h++)
-        to[count++] = i->header[h];
-    for (size_t h = 0; h < f->o->header_count && count < HEADERS_MAX - 1; h++) {
-        if (!is_named(i->header, i->header_count, f->o->header[h].name))
-            to[count++] = f->o->header[h];
-    }
-    if (f->o->request_id && !is_named(to, count, "X-Request-Id"))
-        to[count++] = (struct engine_header){.name = "X-Request-Id", .value = i->id};
-    return count;
-}
-
-/* It cannot be sent as it stands: it has failed, and the rest goes on. */
-static void refuse(struct fetch *f, const struct item *i, uint16_t check, const char *sentence)
-{
-    struct result_facts facts = {.id = i->id,
-                                 .url = i->url,
-                                 .method = i->method,
-                                 .failure = fb_failure_name(FAIL_BAD_REQUEST),
-                                 .sentence = sentence};
-
-    fb_end_item(f, i->number, check, ITEM_failed, &facts);
-}
-
-static void submit(struct fetch *f, const struct item *i, uint16_t check)
-{
-    struct engine_header header[HEADERS_MAX];
-    struct errand *e = new_errand(f, i, check);
-    struct fly_error err = {""};
-    struct engine_task t = {
-        .url = i->url,
-        .method = i->method,
-        .header = header,
-        .header_count = merge_headers(f, i, header),
-        .body = i->body,
-        .body_size = i->body_size,
-        .id = i->id,
-        .provider = f->o->provider,
-        .pool = i->pool,
-        .operation = i->operation,
-        .alternative = i->alternative,
-        .alternative_count = i->alternative_count,
-        .priority = i->priority,
-        .cost = i->cost,
-        .flags = i->retryable ? ENGINE_RETRYABLE : 0,
-        .user = e,
-    };
-    int error = e ? fb_engine_submit(f->engine, &t, NULL, &err) : -ENOMEM;
-
-    if (error == 0) {
-        f->out++;
-        return;
-    }
-    fb_feed_free_errand(e);
-    if (error == -EINVAL) {
-        refuse(f, i, check, err.text);
-        return;
-    }
-    if (error != -ESHUTDOWN) {
-        fprintf(stderr, "flyball fetch: %s\n", strerror(-error));
-        fb_end_worse(f, FETCH_BROKEN);
-        fb_fetch_stop(f, 0);
-    }
-}
 
 /* It was sent by a run that ended before it was answered. */
 static void lose(struct fetch *f, const struct item *i, uint16_t check)
 {
-    struct result_facts facts = {
-        .id = i->id,
-        .url = i->url,
-        .method = i->method,
-        .failure = "interrupted",
-        .sentence = "sent by a run that ended before the answer came; not sent again",
-        .attempts = 1};
+    struct errand *e = fb_errand_new(f, i, check);
 
-    fb_end_item(f, i->number, check, ITEM_unknown, &facts);
+    if (!e) {
+        fb_end_worse(f, FETCH_BROKEN);
+        return;
+    }
+    f->out++;
+    fb_errand_fail(e, ITEM_unknown, "interrupted",
+                   "sent by a run that ended before the answer came; not sent again");
 }
 
 static void list_changed(struct fetch *f, const struct item *i)
@@ -147,7 +44,7 @@ static void take_item(struct fetch *f, const struct item *i)
         return;
     }
     if (state == ITEM_pending)
-        submit(f, i, check);
+        fb_errand_begin(f, i, check);
     else if (state == ITEM_started)
         lose(f, i, check);
     else
@@ -182,8 +79,6 @@ static bool has_room(struct fetch *f)
     widen(f);
     return !f->list_ended && !f->stopping && f->out < f->room && f->bytes < FETCH_BYTES_MAX;
 }
-
-static void wait_for_input(struct fetch *f);
 
 static void input_ready(uv_poll_t *p, int status, int events)
 {

@@ -19,7 +19,8 @@
 #include "util/alloc.h"
 
 #define NS_PER_MS      INT64_C(1000000)
-#define PROGRESS_MS    30000
+#define TICK_MS        10000 /* what was learned is saved */
+#define TICKS_PER_LINE 3     /* of progress */
 #define STORE_CLOSE_MS 10000
 
 void fb_fetch_options_init(struct fetch_options *o)
@@ -59,6 +60,7 @@ static void finish(struct fetch *f)
     f->closing = true;
     (void)uv_idle_stop(&f->feeder);
     fb_report_end(f);
+    fb_memory_save(f);
     fb_engine_close(f->engine, engine_closed, f);
 }
 
@@ -150,7 +152,10 @@ static struct fly_limiter *limiter_of(void *user, const struct engine_key *k, in
             spec = f->o->limits[i].spec;
     }
     uint64_t seed = (uint64_t)now_ns ^ (uint64_t)(uintptr_t)k;
-    return fly_limiter_new(spec, now_ns, seed, err);
+    struct fly_limiter *l = fly_limiter_new(spec, now_ns, seed, err);
+    if (l)
+        fb_memory_recall(f, k, l, now_ns);
+    return l;
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -172,7 +177,10 @@ static void tick(uv_timer_t *timer)
 {
     struct fetch *f = timer->data;
 
-    if (f->engine && !f->closing)
+    if (!f->engine || f->closing)
+        return;
+    fb_memory_save(f);
+    if (!f->o->quiet && ++f->ticks % TICKS_PER_LINE == 0)
         fb_report_progress(f);
 }
 
@@ -199,8 +207,7 @@ static void open_handles(struct fetch *f)
     }
     if (fb_list_fd(f->list) >= 0 && uv_poll_init(&f->loop, &f->input, fb_list_fd(f->list)) == 0)
         f->input.data = f;
-    if (!f->o->quiet)
-        (void)uv_timer_start(&f->clock, tick, PROGRESS_MS, PROGRESS_MS);
+    (void)uv_timer_start(&f->clock, tick, TICK_MS, TICK_MS);
 }
 
 static int open_list(struct fetch *f, struct fly_error *err)
@@ -238,6 +245,9 @@ static int set_up(struct fetch *f)
         error = fb_batch_open(f, &err);
     if (error < 0)
         return complain(&err, error, FETCH_BROKEN);
+    fb_memory_open(f);
+    if (f->o->conditional || f->o->engine.mode == MODE_OFFLINE)
+        fb_conditional_open(f);
     error = open_engine(f, &err);
     return error < 0 ? complain(&err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN)
                      : FETCH_DONE;
@@ -259,6 +269,8 @@ static int tear_down(struct fetch *f)
         _exit(f->worst); /* the worker hangs in a write: nothing can be freed under it */
     fb_journal_close(f->journal, is_complete(f));
     fb_list_close(f->list);
+    fb_memory_forget(f);
+    fb_gates_free(f);
     fb_free(f->journal_path);
     (void)uv_loop_close(&f->loop);
     return f->worst;

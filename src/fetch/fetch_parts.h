@@ -3,7 +3,9 @@
  * fetch_parts.h - the batch inside: what its files share.
  *
  * fetch.c sets it up and ends it, batch.c opens journal and output, feed.c turns lines into tasks,
- * end.c turns results into rows, report.c talks to people.
+ * errand.c sends them on their way, end.c turns results into rows, report.c talks to people;
+ * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
+ * memory.c what was learned.
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
@@ -12,16 +14,28 @@
 
 #include "fetch/fetch.h"
 #include "fetch/list.h"
+#include "store/cache.h"
 
-/* An item under way: what its result is going to need. */
+#define FETCH_GATES 4096 /* slots for origins, with --robots */
+#define STATE_NAME  "state.db"
+
+struct gate;
+struct memory;
+
+/* An item under way, with copies of all that it is made of. */
 struct errand {
+    struct errand *next; /* while it waits for robots.txt */
     struct fetch *fetch;
-    uint64_t number;
+    struct item item;
     uint16_t check;
-    bool is_started; /* the journal has it as started */
-    uint32_t page;   /* 0: there are none */
-    const char *id;
-    const char *url; /* as the list has it */
+    bool is_started;     /* the journal has it as started */
+    bool is_allowed;     /* by robots.txt */
+    bool is_robots;      /* it is robots.txt itself, for `gate` */
+    bool is_conditional; /* it was sent with validators */
+    uint32_t page;       /* 0: there are none */
+    char *next_url;      /* of the page that is due, or NULL: the item's own */
+    uint64_t key[2];     /* of the cache */
+    struct gate *gate;
 };
 
 struct fetch {
@@ -38,6 +52,10 @@ struct fetch {
 
     struct store *store;
     struct journal *journal;
+    struct store_file *learned; /* NULL: nothing is remembered */
+    struct store_file *cache;   /* NULL: no answer is kept */
+    struct memory *memory;
+    struct gate *gates[FETCH_GATES];
     struct engine *engine;
     struct list *list;
     struct result_form form;
@@ -61,6 +79,7 @@ struct fetch {
     int64_t bad_lines;
     int64_t told_failures;
     int64_t began_ns;
+    int64_t ticks;
 };
 
 /* --------------------------------------------------------------------------------- batch.c */
@@ -72,15 +91,61 @@ int fb_batch_open(struct fetch *f, struct fly_error *err) __attribute__((warn_un
 
 /* Read and submit while there is room. */
 void fb_feed(struct fetch *f);
-void fb_feed_free_errand(struct errand *e);
+
+/* -------------------------------------------------------------------------------- errand.c */
+
+/* An errand of an item; the caller counts it as under way. NULL: memory is out. */
+struct errand *fb_errand_new(struct fetch *f, const struct item *i, uint16_t check);
+
+/* Begin one, go on with one, end one. */
+void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check);
+void fb_errand_go(struct errand *e);
+void fb_errand_end(struct errand *e);
+
+/* It ends without having been sent. */
+void fb_errand_fail(struct errand *e, enum item_state state, const char *failure,
+                    const char *sentence);
+
+/* ------------------------------------------------------------------------------ turn_page.c */
+
+/* Whether there is a next page, which e->next_url then names. */
+bool fb_errand_find_next(struct errand *e, const struct engine_result *r);
+
+/* Where the journal says that it goes on. */
+void fb_errand_resume(struct errand *e);
+
+/* ---------------------------------------------------------------------------- conditional.c */
+
+void fb_conditional_open(struct fetch *f);
+bool fb_conditional_applies(const struct errand *e);
+void fb_conditional_look_up(struct errand *e,
+                            void (*found)(void *context, const struct cached *known));
+void fb_conditional_offline(struct errand *e, const struct cached *known);
+void fb_conditional_keep(const struct errand *e, const struct result_facts *facts);
+void fb_conditional_unchanged(struct errand *e);
+
+/* ----------------------------------------------------------------------------------- gate.c */
+
+/* True: it may go on. False: it waits here, or has ended. */
+bool fb_gate_pass(struct errand *e);
+void fb_gate_answer(struct gate *g, int32_t status, const void *body, size_t size);
+void fb_gates_free(struct fetch *f);
+
+/* --------------------------------------------------------------------------------- memory.c */
+
+void fb_memory_open(struct fetch *f);
+void fb_memory_recall(struct fetch *f, const struct engine_key *k, struct fly_limiter *l,
+                      int64_t now_ns);
+void fb_memory_save(struct fetch *f);
+void fb_memory_forget(struct fetch *f);
 
 /* ----------------------------------------------------------------------------------- end.c */
 
 void fb_end_result(void *user, const struct engine_result *r);
 void fb_end_start(void *user, struct job *j, void *task_user, int32_t attempt);
 
-/* An item ends without a task: as these facts say. */
-void fb_end_item(struct fetch *f, uint64_t number, uint16_t check, enum item_state state,
+/* An item, or a page of it, ends as these facts say. */
+void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
                  const struct result_facts *facts);
 
 /* The exit code is that of the whole batch: what failed in an earlier run has still failed. */

@@ -21,13 +21,13 @@ struct item {
     const char *id;
     const char *url;
     const char *method; /* NULL: GET */
-    struct engine_header header[ITEM_HEADERS_MAX];
+    struct engine_header *header;
     size_t header_count;
     const char *body; /* NULL: none */
     size_t body_size;
     const char *operation; /* NULL: the usual */
     const char *pool;
-    const char *alternative[ITEM_ALTERNATIVES_MAX];
+    const char **alternative;
     size_t alternative_count;
     enum priority priority;
     uint32_t cost; /* 0: 1 */

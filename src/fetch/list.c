@@ -50,6 +50,8 @@ struct list {
     char id[ITEM_ID_SIZE];
     json_t *object;
     char *scratch;
+    struct engine_header header[ITEM_HEADERS_MAX];
+    const char *alternative[ITEM_ALTERNATIVES_MAX];
 };
 
 static char *copy_bytes(const char *bytes, size_t size)
@@ -345,7 +347,7 @@ static int json_item(struct list *l, const char *line, size_t size, struct item 
                      struct fly_error *err)
 {
     struct fly_error why = {""};
-    struct item item = {.line = l->line};
+    struct item item = {.line = l->line, .header = l->header, .alternative = l->alternative};
     struct text id;
     int error = fb_list_read_json(line, size, &item, &l->object, &l->scratch, &why);
 

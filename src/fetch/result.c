@@ -88,6 +88,8 @@ struct result *fb_result_new(const struct result_facts *facts, const struct resu
     r->entry.place = r->facts.place;
     r->entry.reason = r->facts.sentence;
     r->entry.not_before_s = r->facts.not_before_s;
+    r->entry.page = facts->page;
+    r->entry.next = facts->more ? r->facts.place : NULL;
     return r;
 }
 
@@ -111,7 +113,7 @@ void fb_result_file_name(const char *id, struct buffer *out)
 {
     static const char HEX[] = "0123456789abcdef";
     size_t size = strlen(id);
-    bool changed = id[0] == '.' || strcmp(id, "flyball.jsonl") == 0 || size > 100;
+    bool changed = size == 0 || id[0] == '.' || strcmp(id, "flyball.jsonl") == 0 || size > 100;
     uint64_t hash = fb_hash_end(fb_hash_add(FB_HASH_INIT, id, size));
 
     for (size_t i = 0; i < size && i < 100; i++) {

@@ -29,7 +29,7 @@ struct result_facts {
     const char *method;
     const char *failure; /* class: "dns", ... */
     const char *sentence;
-    const char *place; /* for the deferred list */
+    const char *place; /* for the deferred list; with `more`: where the next page is */
     const struct engine_header *header;
     size_t header_count;
     const void *body;
@@ -44,6 +44,7 @@ struct result_facts {
     int64_t duration_ns;
     int64_t not_before_s; /* of a deferred one */
     bool has_answer;
+    bool more;   /* a page, and not the last */
     bool cached; /* the body is the stored one */
 };
 

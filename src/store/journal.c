@@ -53,6 +53,17 @@ enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_
     return fb_mark_state(mark);
 }
 
+const char *fb_journal_next(const struct journal *j, uint64_t item, uint32_t *ret_page)
+{
+    const struct going *g = j->going;
+
+    while (g && g->item != item)
+        g = g->next;
+    if (g)
+        *ret_page = g->page;
+    return g ? g->where : NULL;
+}
+
 /* ------------------------------------------------------------------------------------- the lock */
 
 /* The file that was locked may have been removed by the one who held it before. */
@@ -123,6 +134,10 @@ void fb_journal_close(struct journal *j, bool finished)
     for (size_t i = 0; i < j->chunk_count; i++)
         fb_free(j->chunks[i]);
     fb_free(j->chunks);
+    for (struct going *g = j->going, *next; g; g = next) {
+        next = g->next;
+        fb_free(g);
+    }
     fb_free(j->changes);
     fb_output_fini(&j->output);
     fb_free(j->path);
@@ -322,6 +337,8 @@ static int open_batch(struct db *db, struct journal *j, const struct journal_opt
         return error;
     found->note = db->note;
     error = settle(db, j, o, found);
+    if (error == 0 && !found->rebuilt)
+        error = fb_pages_load(db, j);
     if (error == 0 && o->again)
         error = do_again(db, j, o->again, &found->items[ITEM_pending]);
     if (error < 0) {

@@ -17,6 +17,9 @@
  * shorter than committed (a power cut), or the journal was damaged, the states are read back from
  * there.
  *
+ * An item of several pages has a line for each; but for the last one they say "more". Read back
+ * from the output, an item without its last page has failed: where it went on is not there.
+ *
  * A request that must not be sent twice is marked as started, on the disk, before it is sent. What
  * is still marked when the journal is opened again was perhaps done and perhaps not: it ends as
  * `unknown` and is not sent again.
@@ -85,6 +88,12 @@ int fb_journal_open(struct store *s, const struct journal_options *o, struct jou
 enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
                                  bool *ret_same);
 
+/*
+ * Where an item of several pages goes on: `next` as it was put, and *ret_page the number of the
+ * page that was written last. NULL: at its beginning.
+ */
+const char *fb_journal_next(const struct journal *j, uint64_t item, uint32_t *ret_page);
+
 /* 1..4095 from a 64-bit hash of all that makes the request what it is. */
 uint16_t fb_journal_check(uint64_t hash);
 
@@ -104,6 +113,13 @@ struct journal_entry {
     const char *failing; /* set by format(): the file of its own that it could not write */
     /* It is committed (0), or could not be. */
     void (*done)(struct journal_entry *e, int error);
+
+    /*
+     * A page of several: its number from 1 on, and where the next one is, in words that hold no
+     * secret. With `next` the result is written, and the item goes on from there. 0, NULL: none.
+     */
+    uint32_t page;
+    const char *next;
 
     /* For ITEM_deferred: what people are told. Without secrets: no query, no user. */
     const char *id;

@@ -69,7 +69,7 @@ static int add_line(struct journal *j, struct journal_entry *e)
 
     if (!e->format)
         return 0;
-    fb_journal_begin_line(out, e->item, e->state);
+    fb_journal_begin_line(out, e->item, e->state, e->next != NULL);
     int error = e->format(e, out);
     fb_buffer_add(out, "}\n", 2);
     if (error == 0 && out->failed)
@@ -89,6 +89,12 @@ int fb_journal_apply(struct store_job *job, struct db *db)
     struct journal *j = e->journal;
     int error = add_line(j, e);
 
+    if (error == 0 && e->next) {
+        j->has_pages = true;
+        return fb_page_write(db, j->batch, e);
+    }
+    if (error == 0 && j->has_pages)
+        error = fb_page_drop(db, j->batch, e->item);
     if (error == 0 && e->state == ITEM_deferred)
         error = put_deferred(db, j, e);
     else if (error == 0 && j->had_deferred)
@@ -148,10 +154,11 @@ static int journal_before_commit(struct db *db, void *context, bool sync)
         j->failing = j->output.path ? j->output.path : "standard output";
         return error;
     }
-    qsort(j->changes, j->change_count, sizeof *j->changes, by_item);
+    if (j->change_count > 0)
+        qsort(j->changes, j->change_count, sizeof *j->changes, by_item);
     for (size_t at = 0; error == 0 && at < j->change_count;)
         error = write_chunk(db, j, at, &at);
-    if (error < 0 || j->change_count == 0)
+    if (error < 0 || (j->change_count == 0 && j->output.next.size == 0))
         return error;
 
     struct batch_row row = {.id = j->batch,

@@ -22,14 +22,17 @@
 
 static const char HEAD[] = "{\"item\":";
 static const char OUTCOME[] = ",\"outcome\":\"";
+static const char MORE[] = ",\"more\":true";
 
-void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state)
+void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state, bool more)
 {
     fb_buffer_add_text(out, HEAD);
     fb_buffer_add_int(out, (int64_t)item);
     fb_buffer_add_text(out, OUTCOME);
     fb_buffer_add_text(out, fb_journal_outcome(state));
     fb_buffer_add_char(out, '"');
+    if (more)
+        fb_buffer_add_text(out, MORE);
 }
 
 static char *copy_text(const char *text)
@@ -139,7 +142,9 @@ static bool find_outcome(const char *text, size_t size, enum item_state *ret_sta
         const char *name = fb_journal_outcome((enum item_state)s);
         size_t length = strlen(name);
         if (length < size && memcmp(text, name, length) == 0 && text[length] == '"') {
-            *ret_state = (enum item_state)s;
+            bool more = size - length > sizeof MORE - 1 &&
+                        memcmp(text + length + 1, MORE, sizeof MORE - 1) == 0;
+            *ret_state = more ? ITEM_failed : (enum item_state)s;
             return true;
         }
     }

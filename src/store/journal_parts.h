@@ -29,6 +29,14 @@ struct change {
     uint16_t mark; /* as in a chunk */
 };
 
+/* Where an item of several pages goes on. */
+struct going {
+    struct going *next;
+    uint64_t item;
+    uint32_t page;
+    char where[];
+};
+
 struct output {
     int fd; /* -1: there is none */
     bool is_file;
@@ -48,6 +56,8 @@ struct journal {
     int64_t batch; /* its row */
     struct output output;
     bool had_deferred;
+    bool has_pages;
+    struct going *going;
 
     /* As found: an array of chunks by number; NULL where all is pending. */
     struct chunk **chunks;
@@ -101,6 +111,12 @@ int fb_chunk_write(struct db *db, int64_t batch, uint64_t number, const struct c
 int fb_chunks_load(struct db *db, struct journal *j) __attribute__((warn_unused_result));
 /* How many items in j->chunks are not pending. */
 int64_t fb_chunks_marks(const struct journal *j);
+/* The rows of pages: read all into j->going; write one; drop one. 0 or negative errno. */
+int fb_pages_load(struct db *db, struct journal *j) __attribute__((warn_unused_result));
+int fb_page_write(struct db *db, int64_t batch, const struct journal_entry *e)
+    __attribute__((warn_unused_result));
+int fb_page_drop(struct db *db, int64_t batch, uint64_t item) __attribute__((warn_unused_result));
+
 /* All of j->chunks into the tables, the row of the batch with them. */
 int fb_chunks_store(struct db *db, struct journal *j, bool replacing)
     __attribute__((warn_unused_result));
@@ -152,6 +168,6 @@ extern const struct store_hooks fb_journal_hooks;
 int fb_journal_apply(struct store_job *job, struct db *db);
 
 /* The beginning of a result. */
-void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state);
+void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state, bool more);
 
 #endif

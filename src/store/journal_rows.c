@@ -56,6 +56,7 @@ static int forget(struct db *db, uint64_t identity)
     static const char *const TABLES[] = {
         "DELETE FROM chunk WHERE batch IN (SELECT id FROM batch WHERE identity = ?1)",
         "DELETE FROM deferred WHERE batch IN (SELECT id FROM batch WHERE identity = ?1)",
+        "DELETE FROM page WHERE batch IN (SELECT id FROM batch WHERE identity = ?1)",
         "DELETE FROM batch WHERE identity = ?1",
     };
     int error = 0;
@@ -252,4 +253,66 @@ int fb_chunks_store(struct db *db, struct journal *j, bool replacing)
     if (error < 0)
         fb_db_rollback(db);
     return error;
+}
+
+/* ---------------------------------------------------------------------------------- pages */
+
+static int add_going(struct journal *j, sqlite3_stmt *s)
+{
+    const unsigned char *where = sqlite3_column_text(s, 2);
+    size_t size = (size_t)sqlite3_column_bytes(s, 2);
+    struct going *g = fb_alloc(sizeof *g + size + 1);
+
+    if (!g)
+        return -ENOMEM;
+    g->item = (uint64_t)sqlite3_column_int64(s, 0);
+    g->page = (uint32_t)sqlite3_column_int64(s, 1);
+    if (where)
+        memcpy(g->where, where, size);
+    g->next = j->going;
+    j->going = g;
+    return 0;
+}
+
+int fb_pages_load(struct db *db, struct journal *j)
+{
+    sqlite3_stmt *s = fb_db_statement(db, "SELECT item, number, next FROM page WHERE batch = ?1");
+    int found;
+
+    if (s)
+        sqlite3_bind_int64(s, 1, j->batch);
+    while ((found = fb_db_step(db, s)) > 0) {
+        int error = add_going(j, s);
+        if (error < 0) {
+            (void)sqlite3_reset(s);
+            return error;
+        }
+    }
+    j->has_pages = j->going != NULL;
+    return found;
+}
+
+int fb_page_write(struct db *db, int64_t batch, const struct journal_entry *e)
+{
+    sqlite3_stmt *s = fb_db_statement(
+        db, "INSERT OR REPLACE INTO page(batch, item, number, next) VALUES(?1, ?2, ?3, ?4)");
+
+    if (s) {
+        sqlite3_bind_int64(s, 1, batch);
+        sqlite3_bind_int64(s, 2, (int64_t)e->item);
+        sqlite3_bind_int64(s, 3, e->page);
+        sqlite3_bind_text(s, 4, e->next, -1, SQLITE_STATIC);
+    }
+    return fb_db_run(db, s);
+}
+
+int fb_page_drop(struct db *db, int64_t batch, uint64_t item)
+{
+    sqlite3_stmt *s = fb_db_statement(db, "DELETE FROM page WHERE batch = ?1 AND item = ?2");
+
+    if (s) {
+        sqlite3_bind_int64(s, 1, batch);
+        sqlite3_bind_int64(s, 2, (int64_t)item);
+    }
+    return fb_db_run(db, s);
 }

@@ -31,6 +31,8 @@ static int64_t sum_of(const struct learned *l)
     hash = add_real(add_real(hash, l->rate), l->reduction);
     hash = add_real(add_real(hash, l->confidence), l->recovery_s);
     hash = fb_hash_add_int(hash, (uint64_t)l->changed_s);
+    if (l->saved_s != 0) /* rows of the first version have none */
+        hash = fb_hash_add_int(hash, (uint64_t)l->saved_s);
     return (int64_t)fb_hash_end(fb_hash_add(hash, l->state, l->state_size));
 }
 
@@ -53,8 +55,8 @@ int fb_learned_write(struct db *db, const struct learned *l)
 {
     sqlite3_stmt *s = fb_db_statement(
         db, "INSERT OR REPLACE INTO learned(provider, host, pool, state, rate, reduction,"
-            " confidence, recovery_s, changed_s, sum)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)");
+            " confidence, recovery_s, changed_s, sum, saved_s)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
 
     if (!is_sound(l))
         return -EINVAL;
@@ -67,6 +69,7 @@ int fb_learned_write(struct db *db, const struct learned *l)
         sqlite3_bind_double(s, 8, l->recovery_s);
         sqlite3_bind_int64(s, 9, l->changed_s);
         sqlite3_bind_int64(s, 10, sum_of(l));
+        sqlite3_bind_int64(s, 11, l->saved_s);
     }
     return fb_db_run(db, s);
 }
@@ -124,7 +127,7 @@ int fb_learned_each(struct db *db, int (*each)(void *context, const struct learn
 {
     sqlite3_stmt *s = fb_db_statement(
         db, "SELECT provider, host, pool, state, rate, reduction, confidence, recovery_s,"
-            " changed_s, sum FROM learned ORDER BY provider, host, pool");
+            " changed_s, saved_s, sum FROM learned ORDER BY provider, host, pool");
     int dropped = 0;
     int found;
 
@@ -136,8 +139,9 @@ int fb_learned_each(struct db *db, int (*each)(void *context, const struct learn
                             .reduction = sqlite3_column_double(s, 5),
                             .confidence = sqlite3_column_double(s, 6),
                             .recovery_s = sqlite3_column_double(s, 7),
-                            .changed_s = sqlite3_column_int64(s, 8)};
-        bool sound = is_sound(&l) && sqlite3_column_int64(s, 9) == sum_of(&l);
+                            .changed_s = sqlite3_column_int64(s, 8),
+                            .saved_s = sqlite3_column_int64(s, 9)};
+        bool sound = is_sound(&l) && sqlite3_column_int64(s, 10) == sum_of(&l);
         int result = sound ? each(context, &l) : 0;
 
         dropped += !sound;

@@ -34,6 +34,7 @@ struct learned {
     double confidence; /* 0..1 */
     double recovery_s; /* how long a refusal lasts, as far as known */
     int64_t changed_s; /* since 1970 */
+    int64_t saved_s;   /* 0: not known */
 };
 
 struct learned_event {

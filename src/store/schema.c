@@ -36,6 +36,12 @@ static const char *const VERSIONS[] = {
     "  type TEXT NOT NULL, body BLOB NOT NULL, stored_s INTEGER NOT NULL,"
     "  used INTEGER NOT NULL, sum INTEGER NOT NULL, PRIMARY KEY(high, low));"
     "CREATE INDEX cached_used ON cached(used);",
+
+    /* 2: when a limit was saved; where a request of several pages is. */
+    "ALTER TABLE learned ADD COLUMN saved_s INTEGER NOT NULL DEFAULT 0;"
+    "CREATE TABLE page("
+    "  batch INTEGER NOT NULL, item INTEGER NOT NULL, number INTEGER NOT NULL,"
+    "  next TEXT NOT NULL, PRIMARY KEY(batch, item)) WITHOUT ROWID;",
 };
 
 enum { VERSION = sizeof VERSIONS / sizeof VERSIONS[0] };

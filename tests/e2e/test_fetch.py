@@ -3,6 +3,7 @@
 import base64
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -314,3 +315,113 @@ def test_two_do_not_run_the_same_batch(batch, origin):
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=LONG_S)
     assert process.returncode == 130
+
+
+def test_pages_by_link(batch, origin):
+    urls = batch.write([f'{origin.url}/pages/3/1', f'{origin.url}/ok/2'])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--paginate', *FAST)
+    assert done.returncode == 0, done.stderr
+    results = batch.by_id()
+    assert {k: r['body'] for k, r in results.items() if k != '2'} == {
+        '1': 'page 1', '1#2': 'page 2', '1#3': 'page 3'}
+    assert [results[k].get('more') for k in ('1', '1#2', '1#3')] == [True, True, None]
+    assert [results[k]['page'] for k in ('1', '1#2', '1#3')] == [1, 2, 3]
+    assert batch.run(urls, '--jsonl', batch.out, '-q', '--paginate', *FAST).returncode == 0
+    assert len(origin.paths()) == 4
+
+
+def test_pages_by_cursor_and_their_bound(batch, origin):
+    words = [f'{origin.url}/cursor/5?key=K', '-q', '--cursor', '/meta/next=after', *FAST]
+    done = batch.run(*words)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(json.loads(line)['body'])['at'] for line in done.stdout.splitlines()] == [
+        0, 1, 2, 3, 4]
+    assert origin.paths()[1] == '/cursor/5?key=K&after=1'
+    done = batch.run(*words, '--pages', '2')
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_pages_go_on_after_an_interrupt(batch, origin):
+    urls = batch.write([f'{origin.url}/pages/400/1?token=CANARY9f3a'])
+    words = [urls, '--jsonl', batch.out, '-q', '--paginate', *FAST]
+    process = batch.start(*words)
+    while len(origin.paths()) < 30:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LONG_S)
+    assert process.returncode == 130
+    some = len(batch.results())
+    assert 0 < some < 400
+    for path in (batch.folder / 'state').rglob('*'):
+        assert not path.is_file() or b'CANARY9f3a' not in path.read_bytes()
+    assert batch.run(*words).returncode == 0
+    assert set(batch.by_id()) == {'1'} | {f'1#{k}' for k in range(2, 401)}
+    assert len(origin.paths()) <= 401
+
+
+def test_conditional_requests(batch, origin):
+    urls = batch.write([f'{origin.url}/etag/1', f'{origin.url}/etag/2'])
+    for run in range(2):
+        done = batch.run(urls, '--jsonl', batch.out, '-q', '--conditional', '--fresh', *FAST)
+        assert done.returncode == 0, done.stderr
+        results = batch.by_id()
+        assert all(r['body'] == 'the body' for r in results.values())
+        assert all(r.get('cached', False) == (run == 1) for r in results.values())
+        assert all(r['status'] == (304 if run else 200) for r in results.values())
+    assert len(origin.paths()) == 4
+
+
+def test_offline_answers_come_from_the_cache(batch, origin):
+    urls = batch.write([f'{origin.url}/etag/1', f'{origin.url}/etag/never-seen'])
+    assert batch.run(f'{origin.url}/etag/1', '-q', '--conditional', *FAST).returncode == 0
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--mode', 'offline')
+    assert done.returncode == 3
+    results = batch.by_id()
+    assert results['1']['body'] == 'the body' and results['1']['cached']
+    assert results['2']['error']['class'] == 'offline'
+    assert len(origin.paths()) == 1
+
+
+def test_nobody_gets_what_was_kept_for_another(batch, origin):
+    words = [f'{origin.url}/etag/1', '-q', '--mode', 'offline']
+    assert batch.run(f'{origin.url}/etag/1', '-q', '--conditional', '-H', 'Authorization: a',
+                     *FAST).returncode == 0
+    assert batch.run(*words, '-H', 'Authorization: b').returncode == 3
+    assert batch.run(*words, '-H', 'Authorization: a', '--fresh').returncode == 0
+
+
+def test_robots(batch, origin):
+    origin.robots = 'User-agent: *\nDisallow: /ok/no\n\nUser-agent: other\nDisallow: /\n'
+    urls = batch.write([f'{origin.url}/ok/{i}' for i in ('yes', 'no', 'no/more', 'also')])
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--robots', *FAST)
+    assert done.returncode == 0, done.stderr
+    assert [r['outcome'] for _, r in sorted(batch.by_id().items())] == [
+        'ok', 'skipped', 'skipped', 'ok']
+    assert sorted(origin.paths()) == ['/ok/also', '/ok/yes', '/robots.txt']
+    done = batch.run(urls, '--jsonl', batch.out, '-q', '--robots', '--fresh', '-A', 'Other/1.0',
+                     *FAST)
+    assert {r['outcome'] for r in batch.results()} == {'skipped'}
+
+
+def test_no_robots_file_allows_all(batch, origin):
+    done = batch.run(f'{origin.url}/ok/1', '-q', '--robots', *FAST)
+    assert done.returncode == 0 and json.loads(done.stdout)['outcome'] == 'ok'
+
+
+def test_what_was_learned_is_remembered(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/{i}' for i in range(20)])
+    assert batch.run(urls, '--jsonl', batch.out, '-q', '--rate', '1000/s').returncode == 0
+    with sqlite3.connect(batch.folder / 'state/flyball/state.db') as db:
+        rows = db.execute('SELECT provider, length(state), saved_s FROM learned').fetchall()
+    assert len(rows) == 1 and rows[0][0] in origin.url
+    assert rows[0][1] > 0 and abs(rows[0][2] - time.time()) < LONG_S
+
+
+def test_a_damaged_memory_is_set_aside(batch, origin):
+    state = batch.folder / 'state/flyball'
+    state.mkdir(parents=True)
+    (state / 'state.db').write_bytes(b'no database' * 1000)
+    done = batch.run(f'{origin.url}/ok/1', '-q', *FAST)
+    assert done.returncode == 0
+    assert 'state.db' in done.stderr and 'beginning anew' in done.stderr
+    assert (state / 'state.db.aside-1').exists()

@@ -358,6 +358,71 @@ static void deferred_ones_are_listed_until_they_are_done(void **state)
     assert_int_equal(deferred_in(o.path), 1);
 }
 
+/* A page of item 1, and where the next one is. */
+static void put_page(struct batch *b, uint32_t page, const char *next)
+{
+    struct line *l = calloc(1, sizeof *l);
+
+    assert_non_null(l);
+    *l = (struct line){.batch = b, .pad = ""};
+    l->entry = (struct journal_entry){.item = 1,
+                                      .check = fb_journal_check(1),
+                                      .state = ITEM_done,
+                                      .format = format,
+                                      .done = line_done,
+                                      .page = page,
+                                      .next = next};
+    assert_int_equal(fb_journal_put(b->journal, &l->entry), 0);
+}
+
+static void an_item_of_several_pages_goes_on_where_it_was(void **state)
+{
+    struct journal_options o = file_options();
+    uint32_t page = 0;
+    int times[2];
+    struct batch b;
+
+    (void)state;
+    open_batch(&b, &o);
+    put_page(&b, 1, "http://h/2");
+    put_page(&b, 2, "http://h/3");
+    close_batch(&b);
+    open_batch(&b, &o);
+    assert_int_equal(state_of(&b, 1), ITEM_pending);
+    assert_string_equal(fb_journal_next(b.journal, 1, &page), "http://h/3");
+    assert_int_equal(page, 2);
+    assert_null(fb_journal_next(b.journal, 2, &page));
+    put_page(&b, 3, NULL);
+    close_batch(&b);
+    open_batch(&b, &o);
+    assert_int_equal(state_of(&b, 1), ITEM_done);
+    assert_null(fb_journal_next(b.journal, 1, &page));
+    close_batch(&b);
+    count_lines(o.output, times, 1);
+    assert_int_equal(times[1], 3);
+}
+
+static void read_back_an_item_without_its_last_page_has_failed(void **state)
+{
+    struct journal_options o = file_options();
+    struct stat there;
+    struct batch b;
+    uint32_t page;
+
+    (void)state;
+    open_batch(&b, &o);
+    put_page(&b, 1, "http://h/2");
+    put_page(&b, 2, NULL);
+    close_batch(&b);
+    assert_int_equal(stat(o.output, &there), 0);
+    assert_int_equal(truncate(o.output, there.st_size - 3), 0);
+    open_batch(&b, &o);
+    assert_true(b.found.rebuilt);
+    assert_int_equal(state_of(&b, 1), ITEM_failed);
+    assert_null(fb_journal_next(b.journal, 1, &page));
+    close_batch(&b);
+}
+
 static void a_damaged_journal_is_set_aside_and_read_back(void **state)
 {
     struct journal_options o = file_options();
@@ -552,6 +617,8 @@ int main(void)
         TEST(fresh_forgets),
         TEST(failed_ones_are_done_again_and_leave_the_output),
         TEST(deferred_ones_are_listed_until_they_are_done),
+        TEST(an_item_of_several_pages_goes_on_where_it_was),
+        TEST(read_back_an_item_without_its_last_page_has_failed),
         TEST(a_damaged_journal_is_set_aside_and_read_back),
         TEST(a_changed_byte_does_no_harm),
         TEST(a_full_disk_is_told_and_nothing_is_lost),

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * errand.c - an item on its way: past robots.txt and the cache into the engine.
+ *
+ * An errand counts as under way from fb_errand_begin() to fb_errand_end(), whoever holds it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "fetch/fetch_parts.h"
+#include "util/alloc.h"
+
+#define HEADERS_MAX 160
+
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static size_t size_of(const struct item *i)
+{
+    size_t size = text_size(i->id) + text_size(i->url) + text_size(i->method) +
+                  text_size(i->operation) + text_size(i->pool) + i->body_size;
+
+    for (size_t h = 0; h < i->header_count; h++)
+        size += text_size(i->header[h].name) + text_size(i->header[h].value);
+    for (size_t a = 0; a < i->alternative_count; a++)
+        size += text_size(i->alternative[a]);
+    return size + i->header_count * sizeof *i->header +
+           i->alternative_count * sizeof *i->alternative;
+}
+
+static const char *copy(char **at, const char *text, size_t size)
+{
+    char *to = *at;
+
+    if (!text)
+        return NULL;
+    memcpy(to, text, size);
+    *at += size;
+    return to;
+}
+
+static const char *copy_text(char **at, const char *text)
+{
+    return copy(at, text, text_size(text));
+}
+
+/* Arrays first, so that they are aligned. */
+static void copy_item(char *at, struct item *to, const struct item *i)
+{
+    *to = *i;
+    to->header = (struct engine_header *)(void *)at;
+    at += i->header_count * sizeof *i->header;
+    to->alternative = (const char **)(void *)at;
+    at += i->alternative_count * sizeof *i->alternative;
+    for (size_t h = 0; h < i->header_count; h++) {
+        to->header[h].name = copy_text(&at, i->header[h].name);
+        to->header[h].value = copy_text(&at, i->header[h].value);
+    }
+    for (size_t a = 0; a < i->alternative_count; a++)
+        to->alternative[a] = copy_text(&at, i->alternative[a]);
+    to->id = copy_text(&at, i->id);
+    to->url = copy_text(&at, i->url);
+    to->method = copy_text(&at, i->method);
+    to->operation = copy_text(&at, i->operation);
+    to->pool = copy_text(&at, i->pool);
+    to->body = copy(&at, i->body, i->body_size);
+}
+
+struct errand *fb_errand_new(struct fetch *f, const struct item *i, uint16_t check)
+{
+    struct errand *e = fb_alloc(sizeof *e + size_of(i));
+
+    if (!e)
+        return NULL;
+    e->fetch = f;
+    e->check = check;
+    copy_item((char *)(e + 1), &e->item, i);
+    return e;
+}
+
+void fb_errand_end(struct errand *e)
+{
+    e->fetch->out--;
+    fb_free(e->next_url);
+    fb_free(e);
+}
+
+void fb_errand_fail(struct errand *e, enum item_state state, const char *failure,
+                    const char *sentence)
+{
+    struct result_facts facts = {.id = e->item.id,
+                                 .url = e->item.url,
+                                 .method = e->item.method,
+                                 .failure = failure,
+                                 .sentence = sentence};
+
+    fb_end_item(e->fetch, e, state, &facts);
+    fb_errand_end(e);
+}
+
+/* ------------------------------------------------------------------------------- the request */
+
+struct headers {
+    struct engine_header at[HEADERS_MAX];
+    size_t count;
+};
+
+static bool has(const struct headers *h, const char *name)
+{
+    for (size_t i = 0; i < h->count; i++) {
+        if (strcasecmp(h->at[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Unless there is one of that name already. */
+static void add(struct headers *h, const char *name, const char *value)
+{
+    if (h->count < HEADERS_MAX && !has(h, name))
+        h->at[h->count++] = (struct engine_header){.name = name, .value = value};
+}
+
+/* The item's own headers, and those of all requests that it does not have itself. */
+static void collect(const struct errand *e, struct headers *h)
+{
+    const struct fetch_options *o = e->fetch->o;
+
+    for (size_t i = 0; i < e->item.header_count && h->count < HEADERS_MAX; i++)
+        h->at[h->count++] = e->item.header[i];
+    for (size_t i = 0; i < o->header_count; i++)
+        add(h, o->header[i].name, o->header[i].value);
+    if (o->request_id)
+        add(h, "X-Request-Id", e->item.id);
+}
+
+static void submit(struct errand *e, const struct cached *known)
+{
+    struct fetch *f = e->fetch;
+    const struct item *i = &e->item;
+    struct headers headers = {.count = 0};
+    struct fly_error err = {""};
+
+    collect(e, &headers);
+    e->is_conditional = known != NULL;
+    if (known && *known->etag)
+        add(&headers, "If-None-Match", known->etag);
+    if (known && *known->modified)
+        add(&headers, "If-Modified-Since", known->modified);
+    struct engine_task t = {
+        .url = e->next_url ? e->next_url : i->url,
+        .method = i->method,
+        .header = headers.at,
+        .header_count = headers.count,
+        .body = i->body,
+        .body_size = i->body_size,
+        .id = i->id,
+        .provider = f->o->provider,
+        .pool = i->pool,
+        .operation = i->operation,
+        .alternative = i->alternative,
+        .alternative_count = i->alternative_count,
+        .priority = i->priority,
+        .cost = i->cost,
+        .flags = i->retryable ? ENGINE_RETRYABLE : 0,
+        .user = e,
+    };
+    int error = fb_engine_submit(f->engine, &t, NULL, &err);
+    if (error == 0)
+        return;
+    if (error == -EINVAL) {
+        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_BAD_REQUEST), err.text);
+        return;
+    }
+    fb_errand_end(e);
+    if (error != -ESHUTDOWN) {
+        fprintf(stderr, "flyball fetch: %s\n", strerror(-error));
+        fb_end_worse(f, FETCH_BROKEN);
+        fb_fetch_stop(f, 0);
+    }
+}
+
+/* What is known from an earlier answer, or NULL. */
+static void looked_up(void *context, const struct cached *known)
+{
+    struct errand *e = context;
+    struct fetch *f = e->fetch;
+
+    if (f->stopping)
+        fb_errand_end(e);
+    else if (f->o->engine.mode == MODE_OFFLINE)
+        fb_conditional_offline(e, known);
+    else
+        submit(e, known);
+    fb_fetch_go_on(f);
+}
+
+void fb_errand_go(struct errand *e)
+{
+    struct fetch *f = e->fetch;
+
+    if (f->stopping) {
+        fb_errand_end(e);
+        return;
+    }
+    if (f->o->robots && !e->is_allowed && !fb_gate_pass(e))
+        return;
+    if (fb_conditional_applies(e))
+        fb_conditional_look_up(e, looked_up);
+    else if (f->o->engine.mode == MODE_OFFLINE)
+        fb_conditional_offline(e, NULL);
+    else
+        submit(e, NULL);
+}
+
+void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check)
+{
+    struct errand *e = fb_errand_new(f, i, check);
+
+    if (!e) {
+        fputs("flyball fetch: out of memory\n", stderr);
+        fb_end_worse(f, FETCH_BROKEN);
+        fb_fetch_stop(f, FETCH_DRAIN_MS);
+        return;
+    }
+    f->out++;
+    fb_errand_resume(e);
+    fb_errand_go(e);
+}
