@@ -194,6 +194,7 @@ int fb_mock_run(const struct mock_options *o, struct mock_stats *ret_stats, stru
 {
     struct mock m = {.options = o, .rng = {o->seed}};
 
+    fb_mock_fill(m.filler);
     int rc = fb_mock_limit_read(o->limit, o->status, &m.provider, err);
     if (rc < 0)
         return rc == -EINVAL ? rc : say(err, rc, "set up", "the limit");

@@ -13,11 +13,6 @@
 
 #include "core/instant.h"
 #include "util/alloc.h"
-#include "util/hash.h"
-#include "util/json.h"
-
-#define PIECE_MAX  65536
-#define PAGE_ITEMS 10
 
 static const struct work ONE = {.cost = 1};
 
@@ -78,7 +73,8 @@ static void read_ask(struct visit *v)
 
     if (!wrong)
         return;
-    v->ask.fault = ASK_FINE;
+    /* The path alone asks for nothing, and is always right. */
+    fb_mock_ask_read(v->ask.path, &v->ask, &expects);
     v->ask.status = 400;
     fb_buffer_add_text(&v->body, "{\"error\":\"");
     fb_buffer_add_text(&v->body, wrong);
@@ -102,73 +98,8 @@ void fb_visit_begin(struct mock *m, struct exchange *x)
     x->data = v;
     read_ask(v);
     judge(v, now_ns);
+    fb_visit_make_body(v);
     log_arrival(v, now_ns);
-}
-
-/* ---- the body ---- */
-
-static void write_page(struct visit *v)
-{
-    const struct mock_ask *a = &v->ask;
-    struct buffer *b = &v->body;
-
-    fb_buffer_add_text(b, "{");
-    fb_json_int(b, "page", a->page);
-    fb_json_int(b, "of", a->of);
-    fb_json_name(b, "items");
-    for (int64_t i = 0; i < PAGE_ITEMS; i++) {
-        fb_buffer_add_char(b, i > 0 ? ',' : '[');
-        fb_buffer_add_int(b, (a->page - 1) * PAGE_ITEMS + i + 1);
-    }
-    fb_buffer_add_text(b, "]}\n");
-}
-
-/* The same request gets the same bytes, so that an ETag is true. */
-static void write_usual(struct visit *v)
-{
-    struct slice path = fb_http_path(v->x->request->target);
-
-    fb_buffer_add_text(&v->body, "{");
-    fb_json_bytes(&v->body, "path", path.at, path.length);
-    fb_json_int(&v->body, "status", v->status);
-    fb_buffer_add_text(&v->body, "}\n");
-}
-
-static bool is_pages(const struct visit *v)
-{
-    return v->status == 200 && fb_slice_is(v->ask.path, "/pages");
-}
-
-static void make_body(struct visit *v)
-{
-    if (is_pages(v) && v->ask.page > v->ask.of)
-        v->status = 404;
-    if (!v->passed) {
-        fb_buffer_clear(&v->body);
-        fb_buffer_add_text(&v->body, v->mock->options->dialect->refusal);
-    } else if (v->body.size == 0 && is_pages(v)) {
-        write_page(v);
-    } else if (v->body.size == 0) {
-        write_usual(v);
-    }
-    v->body_length = v->passed && v->ask.bytes >= 0 ? v->ask.bytes : (int64_t)v->body.size;
-    v->body_stop = v->body_length;
-    if (v->passed && v->ask.fault == ASK_CUT)
-        v->body_stop = fb_max64(0, fb_min64(v->ask.cut, v->body_length - 1));
-}
-
-/* From where the last piece ended: the text, or filler of digits. */
-static struct slice next_piece(const struct visit *v, int64_t most)
-{
-    static const char filler[] = "0123456789012345678901234567890123456789012345678901234567890123"
-                                 "4567890123456789012345678901234567890123456789012345678901234567";
-    int64_t left = fb_min64(v->body_stop - v->body_sent, most);
-
-    if (!v->passed || v->ask.bytes < 0)
-        return (struct slice){v->body.bytes + v->body_sent, (size_t)left};
-    /* Ten bytes are left at the end, whatever digit it begins with. */
-    int64_t room = (int64_t)sizeof(filler) - 1 - 10;
-    return (struct slice){filler + v->body_sent % 10, (size_t)fb_min64(left, room)};
 }
 
 /* ---- the answer ---- */
@@ -178,36 +109,12 @@ static void add_field(void *to, const char *name, const char *value)
     fb_answer_field(to, name, fb_slice_of(value));
 }
 
-static uint64_t hash_of_body(const struct visit *v)
-{
-    struct slice path = fb_http_path(v->x->request->target);
-    uint64_t hash = fb_hash_add(FB_HASH_INIT, path.at, path.length);
-
-    return fb_hash_end(fb_hash_add(hash, v->body.bytes, v->body.size));
-}
-
-/* True where the client has it already. */
-static bool add_etag(struct visit *v)
-{
-    const struct http_request *q = v->x->request;
-    struct slice known = fb_http_find(q->field, q->head_count, "if-none-match");
-    char tag[24];
-    struct slice part;
-
-    snprintf(tag, sizeof(tag), "\"%016" PRIx64 "\"", hash_of_body(v));
-    fb_answer_field(v->x, "ETag", fb_slice_of(tag));
-    while (fb_slice_next(&known, ',', &part))
-        if (fb_slice_is(part, tag) || fb_slice_is(part, "*"))
-            return true;
-    return false;
-}
-
 static void add_links(struct visit *v)
 {
     const struct mock_ask *a = &v->ask;
     char link[200];
 
-    if (!is_pages(v) || a->page >= a->of)
+    if (!v->is_page || a->page >= a->of)
         return;
     snprintf(link, sizeof(link),
              "</pages?page=%" PRId64 "&of=%" PRId64 ">; rel=\"next\", "
@@ -222,6 +129,8 @@ static void add_fields(struct visit *v)
     struct field_sink sink = {add_field, v->x};
 
     fb_answer_field(v->x, "Content-Type", FB_SLICE("application/json"));
+    if (v->status == 200 || v->status == 304)
+        fb_answer_field(v->x, "ETag", fb_slice_of(v->etag));
     if (d->tell)
         d->tell(&v->told, v->wall_ns, &sink);
     if (v->passed && v->ask.retry_s >= 0)
@@ -243,7 +152,7 @@ void fb_visit_go_on(struct visit *v)
     if (v->ask.drip_ns > 0)
         return; /* its clock decides */
     while (v->body_sent < v->body_stop) {
-        struct slice piece = next_piece(v, PIECE_MAX);
+        struct slice piece = fb_visit_next_piece(v, FB_MOCK_PIECE_MAX);
 
         v->body_sent += (int64_t)piece.length;
         if (!fb_answer_write(v->x, piece))
@@ -257,7 +166,7 @@ static void on_drip(uv_timer_t *timer)
     struct visit *v = timer->data;
 
     if (v->body_sent < v->body_stop) {
-        fb_answer_write(v->x, next_piece(v, 1));
+        fb_answer_write(v->x, fb_visit_next_piece(v, 1));
         v->body_sent++;
     } else {
         finish(v);
@@ -283,34 +192,21 @@ static void set_timer(struct visit *v, uv_timer_cb call, int64_t ns, int64_t aga
 /* Piece by piece, whatever that takes. */
 static void stream(struct visit *v)
 {
-    fb_answer_stream(v->x, v->body_length);
+    fb_answer_stream(v->x, v->status == 304 ? -1 : v->body_length);
     if (v->ask.drip_ns > 0)
         set_timer(v, on_drip, v->ask.drip_ns, v->ask.drip_ns);
     else
         fb_visit_go_on(v);
 }
 
-static void send_known(struct visit *v)
-{
-    fb_answer_begin(v->x, 304);
-    add_etag(v);
-    add_fields(v);
-    fb_answer_send(v->x, FB_SLICE(""));
-}
-
 static void send_answer(struct visit *v)
 {
-    make_body(v);
     if (v->body.failed) {
         v->cut = true;
         fb_answer_cut(v->x, true);
         return;
     }
     fb_answer_begin(v->x, v->status);
-    if (v->status == 200 && add_etag(v)) {
-        send_known(v);
-        return;
-    }
     add_fields(v);
     if (v->passed && (v->ask.drip_ns > 0 || v->ask.bytes >= 0 || v->ask.fault == ASK_CUT))
         stream(v);

@@ -12,6 +12,9 @@
 #include "mock/mock.h"
 #include "serve/server.h"
 
+#define FB_MOCK_PIECE_MAX 65536
+#define FB_MOCK_FILLER    (FB_MOCK_PIECE_MAX + 10) /* a piece that begins with any digit */
+
 struct mock {
     const struct mock_options *options;
     uv_loop_t loop;
@@ -24,6 +27,7 @@ struct mock {
     struct mock_log log;
     struct rng rng;
     bool ending;
+    char filler[FB_MOCK_FILLER];
 };
 
 struct visit {
@@ -39,6 +43,8 @@ struct visit {
     bool waiting; /* the timer is set up */
     uv_timer_t timer;
 
+    char etag[24];
+    bool is_page;
     struct buffer body;  /* unless it is made of filler */
     int64_t body_length; /* in all */
     int64_t body_sent;
@@ -56,6 +62,15 @@ void fb_visit_go_on(struct visit *v);
 
 /* The exchange is over. Frees it. */
 void fb_visit_end(struct visit *v, bool complete);
+
+/* Decide on the body, and on what follows from it: the ETag, a 304, a 404. */
+void fb_visit_make_body(struct visit *v);
+
+/* The next bytes of the body, at most so many; the caller raises v->body_sent. */
+struct slice fb_visit_next_piece(const struct visit *v, int64_t most);
+
+/* Digits, FB_MOCK_FILLER of them. */
+void fb_mock_fill(char *filler);
 
 /* "/__stats", "/__log": about the mock itself, never counted. */
 void fb_mock_answer_control(struct mock *m, struct exchange *x);

@@ -239,7 +239,7 @@ def test_queries_change_the_answer():
         assert mock.get('/x?bytes=12')[2] == b'012345678901'
         assert mock.get('/x?bytes=0')[2] == b''
         assert mock.get('/x?bytes=25&drip=1ms')[2] == b'0123456789012345678901234'
-        status, _, body = mock.get('/x?status=9')
+        status, _, body = mock.get('/x?bytes=5&hang&status=9')
         assert status == 400 and json.loads(body)['error'].startswith('status: expected')
         before = time.monotonic()
         mock.get('/x?delay=200ms')
@@ -281,6 +281,8 @@ def test_conditional_requests():
             assert (status, again['etag'], body) == (304, fields['etag'], b'')
         assert mock.get('/x', **{'If-None-Match': '"other"'})[0] == 200
         assert mock.get('/y')[1]['etag'] != fields['etag']
+        arrivals, _ = mock.log()
+    assert [row[10] for row in arrivals] == ['200', '304', '304', '304', '200', '200']
 
 
 def test_pages_link_to_each_other():
