@@ -1,0 +1,3 @@
+module flyball.example/embed
+
+go 1.19

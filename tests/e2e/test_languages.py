@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""The library from other languages: the same calls give the same answers, to the last digit.
+
+C, Python and Node are always tried; Go and Rust where their compilers are.
+"""
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')).resolve()
+EXAMPLES = ROOT / 'examples'
+LIBRARY = BUILD / 'libflyball.so'
+LINK = [f'-L{BUILD}', '-lflyball', f'-Wl,-rpath,{BUILD}']
+ENV = dict(os.environ, FLYBALL_LIBRARY=str(LIBRARY), PYTHONDONTWRITEBYTECODE='1')
+
+os.environ['FLYBALL_LIBRARY'] = str(LIBRARY)
+sys.path.insert(0, str(EXAMPLES / 'python'))
+import flyball  # noqa: E402  pylint: disable=wrong-import-position
+
+
+def run(*argv, expect=0, **more):
+    done = subprocess.run([str(a) for a in argv], text=True, capture_output=True, check=False,
+                          **{'env': ENV, **more})
+    assert done.returncode == expect, done.stdout + done.stderr
+    return done.stdout if expect == 0 else done.stderr
+
+
+def build_c(where):
+    run('gcc', '-O2', f'-I{ROOT / "include"}', '-o', where / 'embed', EXAMPLES / 'embed.c', *LINK)
+    return [where / 'embed']
+
+
+def build_python(_):
+    return ['/usr/bin/python3', EXAMPLES / 'python/embed.py']
+
+
+def build_node(where):
+    for name in ('package.json', 'package-lock.json', '.npmrc', 'flyball.js', 'embed.js'):
+        shutil.copy(EXAMPLES / 'node' / name, where)
+    run('npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', cwd=where)
+    return ['node', where / 'embed.js']
+
+
+def build_go(where):
+    run('go', 'build', '-o', where / 'embed', '.', cwd=EXAMPLES / 'go',
+        env=dict(ENV, CGO_CFLAGS=f'-I{ROOT / "include"}', CGO_LDFLAGS=' '.join(LINK),
+                 GOCACHE=str(where / 'cache'), GOFLAGS='-buildvcs=false'))
+    return [where / 'embed']
+
+
+def build_rust(where):
+    run('rustc', '-O', '-L', f'native={BUILD}', '-C', f'link-args=-Wl,-rpath,{BUILD}', '-o',
+        where / 'embed', EXAMPLES / 'rust/embed.rs')
+    return [where / 'embed']
+
+
+LANGUAGES = {'c': build_c, 'python': build_python, 'node': build_node}
+LANGUAGES.update({name: build for name, tool, build in [('go', 'go', build_go),
+                                                        ('rust', 'rustc', build_rust)]
+                  if shutil.which(tool)})
+
+
+@pytest.fixture(scope='module', params=LANGUAGES)
+def embed(request, tmp_path_factory):
+    return LANGUAGES[request.param](tmp_path_factory.mktemp(request.param))
+
+
+@pytest.fixture(scope='module')
+def in_c(tmp_path_factory):
+    return build_c(tmp_path_factory.mktemp('reference'))
+
+
+@pytest.mark.parametrize('spec', ['', 'rate=10/s burst=5', 'adapt=aimd rate=30/s ceiling=60/s'])
+def test_each_language_gives_the_same_answers(embed, in_c, spec):
+    assert run(*embed, spec).rstrip('\n') == run(*in_c, spec).rstrip('\n')
+
+
+def test_each_language_tells_a_mistake(embed):
+    assert run(*embed, 'rate=ten/s', expect=2).startswith('embed: rate=ten/s: not understood')
+
+
+# ------------------------------------------------------------------------- the Python module
+
+def test_the_module_runs_this_library():
+    assert flyball.version() == run('/usr/bin/python3', '-c', 'import flyball\n'
+                                    'print(flyball.version())', cwd=EXAMPLES / 'python').strip()
+
+
+def test_asyncio_takes_in_order():
+    limiter = flyball.Limiter('rate=200/s burst=1')
+    started = []
+
+    async def one(number):
+        async with limiter.take() as grant:
+            started.append((number, time.monotonic()))
+            grant.status = 200
+
+    async def all_of_them():
+        await asyncio.gather(*(one(i) for i in range(10)))
+
+    asyncio.run(all_of_them())
+    assert [number for number, _ in started] == list(range(10))
+    assert started[-1][1] - started[0][1] >= 9 / 200 - 0.001
+
+
+def test_asyncio_waits_for_a_report_where_only_that_helps():
+    limiter = flyball.Limiter('adapt=off concurrency=1')
+
+    async def main():
+        first = await limiter.take()
+        second = asyncio.ensure_future(limiter.take().__aenter__())
+        await asyncio.sleep(0.02)
+        assert not second.done()
+        first.status = 200
+        first.report()
+        grant = await asyncio.wait_for(second, 60)
+        grant.cancel()
+
+    asyncio.run(main())
+
+
+def test_threads_wait():
+    limiter = flyball.Limiter('rate=200/s burst=1')
+    begun = time.monotonic()
+
+    def work():
+        with limiter.wait() as grant:
+            grant.status = 200
+
+    threads = [threading.Thread(target=work) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert time.monotonic() - begun >= 4 / 200 - 0.001
+
+
+def test_a_wait_that_cannot_end_in_time_says_so_at_once():
+    limiter = flyball.Limiter('rate=1/1h burst=1')
+    limiter.wait().report()
+    with pytest.raises(TimeoutError, match='the rate allows no more yet'):
+        limiter.wait(timeout=1)
+
+
+def test_a_refusal_holds_the_key():
+    limiter = flyball.Limiter('rate=100/s')
+    with limiter.wait() as grant:
+        grant.status, grant.retry_after = 429, '120'
+    until_ns, cause, _ = limiter.why()
+    assert cause == 'hold' and until_ns - flyball.now() > 100 * flyball.SECOND
+
+
+def test_what_was_learned_is_carried_over():
+    limiter = flyball.Limiter('adapt=aimd rate=1/s')
+    with limiter.wait() as grant:
+        grant.status, grant.retry_after = 429, 0.001
+    state = limiter.save()
+    other = flyball.Limiter('adapt=aimd rate=1/s')
+    other.load(state, seconds_ago=5)
+    assert abs(other.rate - 0.8) < 1e-6
+    with pytest.raises(ValueError, match='saved state'):
+        other.load(state[:-1])
