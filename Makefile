@@ -101,7 +101,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all run test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
-  bench-fetch prove-limits figures install uninstall clean help deps FORCE
+  bench-fetch bench-peers prove-limits figures install uninstall clean help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
@@ -321,6 +321,10 @@ $(BUILD)/bench: $(call objects,obj,$(BENCH_SRC)) $(BUILD)/libflyball.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ \
 	  $(call objects,obj,$(BENCH_SRC)) -L$(BUILD) -lflyball -pthread
+
+bench-peers: all ## decisions beside Go, Guava and npm: a table and build/bench-peers.json
+	@tools/deps peers
+	@$(PYTHON) bench/limiters/peers.py --build $(BUILD) --json $(BUILD)/bench-peers.json
 
 bench: all $(BUILD)/bench ## nanoseconds per decision against floors: a table and build/bench.json
 	@$(BUILD)/bench $(BUILD)/bench.json
