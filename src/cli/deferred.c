@@ -35,7 +35,7 @@ static void deferred_help(FILE *out)
           "  --journal FILE  of this journal; else of all in $XDG_STATE_HOME/flyball\n"
           "  --json          one JSON object\n"
           "\n"
-          "To run them: the same 'flyball fetch' command again, with --deferred.\n"
+          "They are run by the same command again; 'flyball help fetch' says how.\n"
           "Exit: 0 done, 1 a journal cannot be read, 2 usage.\n"
           "\n"
           "Examples:\n"

@@ -159,7 +159,6 @@ static void submit(struct errand *e, const struct cached *known)
         .body = i->body,
         .body_size = i->body_size,
         .id = i->id,
-        .provider = f->o->provider,
         .pool = i->pool,
         .operation = i->operation,
         .alternative = i->alternative,
@@ -169,6 +168,7 @@ static void submit(struct errand *e, const struct cached *known)
         .flags = i->retryable ? ENGINE_RETRYABLE : 0,
         .user = e,
     };
+    fb_provider_of(e, &t);
     int error = fb_engine_submit(f->engine, &t, NULL, &err);
     if (error == 0)
         return;

@@ -133,31 +133,6 @@ static void room_again(void *user)
     fb_fetch_go_on(user);
 }
 
-static bool is_host(const char *provider, const char *host)
-{
-    size_t size = strlen(host);
-
-    return strncasecmp(provider, host, size) == 0 &&
-           (provider[size] == '\0' || (provider[size] == ':' && !strchr(host, ':')));
-}
-
-static struct fly_limiter *limiter_of(void *user, const struct engine_key *k, int64_t now_ns,
-                                      struct fly_error *err)
-{
-    struct fetch *f = user;
-    const char *spec = f->o->limit;
-
-    for (size_t i = 0; i < f->o->limit_count; i++) {
-        if (is_host(k->provider, f->o->limits[i].host))
-            spec = f->o->limits[i].spec;
-    }
-    uint64_t seed = (uint64_t)now_ns ^ (uint64_t)(uintptr_t)k;
-    struct fly_limiter *l = fly_limiter_new(spec, now_ns, seed, err);
-    if (l)
-        fb_memory_recall(f, k, l, now_ns);
-    return l;
-}
-
 static void on_signal(uv_signal_t *handle, int number)
 {
     struct fetch *f = handle->data;
@@ -225,7 +200,7 @@ static int open_engine(struct fetch *f, struct fly_error *err)
     e.on_result = fb_end_result;
     e.on_start = fb_end_start;
     e.on_room = room_again;
-    e.limiter_of = limiter_of;
+    e.limiter_of = fb_provider_limiter;
     return fb_engine_open(&f->loop, &e, &f->engine, err);
 }
 

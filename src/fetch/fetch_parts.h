@@ -5,7 +5,7 @@
  * fetch.c sets it up and ends it, batch.c opens journal and output, feed.c turns lines into tasks,
  * errand.c sends them on their way, end.c turns results into rows, report.c talks to people;
  * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
- * memory.c what was learned.
+ * provider.c whose limits hold, memory.c what was learned.
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
@@ -130,6 +130,14 @@ void fb_conditional_unchanged(struct errand *e);
 bool fb_gate_pass(struct errand *e);
 void fb_gate_answer(struct gate *g, int32_t status, const void *body, size_t size);
 void fb_gates_free(struct fetch *f);
+
+/* ------------------------------------------------------------------------------- provider.c */
+
+/* Set provider and pool of a task. */
+void fb_provider_of(const struct errand *e, struct engine_task *t);
+/* For the engine: the limiter of a new key. */
+struct fly_limiter *fb_provider_limiter(void *user, const struct engine_key *k, int64_t now_ns,
+                                        struct fly_error *err);
 
 /* --------------------------------------------------------------------------------- memory.c */
 

@@ -33,6 +33,38 @@ void fb_place_add(struct buffer *out, const char *url)
     fb_buffer_add(out, url + o.path, strcspn(url + o.path, "?#"));
 }
 
+/* "api_key", "access-token", "X-Amz-Signature", ... */
+static bool is_secret_name(const char *name, size_t size)
+{
+    static const char *const PARTS[] = {"key", "token", "sig", "secret", "pass", "auth", "cred"};
+
+    for (size_t at = 0; at < size; at++) {
+        for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
+            size_t length = strlen(PARTS[i]);
+            if (at + length <= size && strncasecmp(name + at, PARTS[i], length) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void fb_place_add_shown(struct buffer *out, const char *url)
+{
+    const char *at = url + strcspn(url, "?#");
+
+    fb_place_add(out, url);
+    while (*at == '?' || *at == '&') {
+        size_t name = 1 + strcspn(at + 1, "=&#");
+        size_t size = 1 + strcspn(at + 1, "&#");
+        bool secret = size > name && is_secret_name(at + 1, name - 1);
+
+        fb_buffer_add(out, at, secret ? name + 1 : size);
+        if (secret)
+            fb_buffer_add_text(out, "...");
+        at += size;
+    }
+}
+
 bool fb_is_secret_header(const char *name)
 {
     static const char *const NAMES[] = {"authorization", "proxy-authorization", "cookie",

@@ -25,6 +25,9 @@ void fb_origin_of(const char *url, struct origin *ret_origin);
  */
 void fb_place_add(struct buffer *out, const char *url);
 
+/* The whole URL, but for the user and the values of parameters whose names speak of secrets. */
+void fb_place_add_shown(struct buffer *out, const char *url);
+
 /* Whether a header of this name carries a credential. */
 bool fb_is_secret_header(const char *name);
 

@@ -73,32 +73,52 @@ void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum i
     fb_buffer_fini(&place);
 }
 
-/* The same command, as a shell would take it; what looks like a credential is left out. */
+/* A word as a shell would take it. */
+static void print_word(const char *word)
+{
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_./:=,@%+";
+
+    if (word[0] && strspn(word, PLAIN) == strlen(word)) {
+        fputs(word, stderr);
+        return;
+    }
+    fputc('\'', stderr);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
+    fputc('\'', stderr);
+}
+
+/* The same word without what looks like a credential. */
+static void print_without_secrets(const char *word, bool is_password)
+{
+    size_t name = strcspn(word, ":");
+    struct buffer shown = BUFFER_INIT;
+    char header[64] = "";
+
+    if (word[name] == ':' && name < sizeof header)
+        memcpy(header, word, name);
+    if (is_password || fb_is_secret_header(header)) {
+        fb_buffer_add(&shown, word, name);
+        fb_buffer_add_text(&shown, ":...");
+    } else if (strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0) {
+        fb_place_add_shown(&shown, word);
+    } else {
+        fb_buffer_add_text(&shown, word);
+    }
+    print_word(fb_buffer_text(&shown) ? shown.bytes : "...");
+    fb_buffer_fini(&shown);
+}
+
+/* The command that goes on. */
 static void print_command(const struct fetch_options *o)
 {
+    fputs("resume: flyball", stderr);
     for (int i = 0; i < o->argc; i++) {
-        const char *word = o->argv[i];
-        size_t name = strcspn(word, ":");
-        char header[64];
-
-        fputs(i > 0 ? " " : "", stderr);
-        if (word[name] == ':' && name > 0 && name < sizeof header) {
-            memcpy(header, word, name);
-            header[name] = '\0';
-            if (fb_is_secret_header(header)) {
-                fprintf(stderr, "'%s: ...'", header);
-                continue;
-            }
-        }
-        if (word[0] && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "0123456789-_./:=,@%+") == strlen(word)) {
-            fputs(word, stderr);
-            continue;
-        }
-        fputc('\'', stderr);
-        for (; *word; word++)
-            fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
-        fputc('\'', stderr);
+        if (strcmp(o->argv[i], "--fresh") == 0)
+            continue; /* it would begin again */
+        fputc(' ', stderr);
+        print_without_secrets(o->argv[i], i > 0 && strcmp(o->argv[i - 1], "--proxy-user") == 0);
     }
     fputc('\n', stderr);
 }
@@ -125,8 +145,6 @@ void fb_report_end(const struct fetch *f)
     if (!f->o->quiet && !f->is_pipe_gone)
         print_summary(f);
     if (f->journal_path && f->o->argc > 0 &&
-        (f->interrupts > 0 || (f->worst == FETCH_BROKEN && !f->is_pipe_gone))) {
-        fputs("resume: flyball ", stderr);
+        (f->interrupts > 0 || (f->worst == FETCH_BROKEN && !f->is_pipe_gone)))
         print_command(f->o);
-    }
 }

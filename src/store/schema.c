@@ -178,7 +178,6 @@ int fb_schema_settle(struct db *db, struct fly_error *err)
         return error;
     if (version == VERSION)
         return compare(db);
-    if (db->read_only)
-        return -EROFS;
-    return migrate(db);
+    /* What an older version has can still be shown. */
+    return db->read_only ? 0 : migrate(db);
 }

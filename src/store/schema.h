@@ -19,7 +19,7 @@ int fb_schema_version(void);
 
 /*
  * Look at an open file and bring it up to date. 0; -EINVAL: another program's; -EPROTO: of a newer
- * version; -EROFS: older, and it cannot be changed; or as SQLite says.
+ * version; or as SQLite says. A file that is only read stays as old as it is.
  */
 int fb_schema_settle(struct db *db, struct fly_error *err) __attribute__((warn_unused_result));
 

@@ -127,6 +127,11 @@ static void places_have_no_user_and_no_query(void **state)
         assert_string_equal(fb_buffer_text(&b), CASES[i][1]);
         fb_buffer_fini(&b);
     }
+    struct buffer b = BUFFER_INIT;
+    fb_place_add_shown(&b, "https://u:p@h/p?page=2&api_key=K&x&token=&X-Amz-Signature=S#f");
+    assert_string_equal(fb_buffer_text(&b),
+                        "https://h/p?page=2&api_key=...&x&token=...&X-Amz-Signature=...");
+    fb_buffer_fini(&b);
     assert_true(fb_is_secret_header("AUTHORIZATION"));
     assert_false(fb_is_secret_header("Accept"));
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 
-#include "store/journal.h"
+#include "store/deferred.h"
 #include "store/learned.h"
 #include "store/schema.h"
 #include "util/hash.h"
@@ -108,8 +108,12 @@ static void an_old_file_that_is_only_read_stays_as_it_is(void **state)
 
     (void)state;
     make_first(rig_path("a.db"));
-    assert_int_equal(fb_db_open(rig_path("a.db"), DB_READ_ONLY, &db, &err), -EROFS);
-    assert_contains(err.text, "a.db");
+    for (int i = 0; i < 2; i++) {
+        int count = 0;
+        assert_int_equal(fb_db_open(rig_path("a.db"), DB_READ_ONLY, &db, &err), 0);
+        assert_int_equal(fb_deferred_each(db, NULL, &count), 0);
+        fb_db_close(db);
+    }
 }
 
 static void two_at_once_bring_it_up_once(void **state)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * provider.c - whose limits a request is under, and what is known of them beforehand.
+ *
+ * What the user says comes first, then what a preset of the provider says, then nothing: the limit
+ * is learned. What was learned in an earlier run is added to any of them.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "fetch/fetch_parts.h"
+#include "fetch/place.h"
+#include "signal/preset.h"
+
+/* Without the port. */
+static const struct preset *preset_of_host(const char *host, size_t size)
+{
+    const char *colon = memchr(host, ':', size);
+
+    return fb_preset_for_host((struct slice){host, colon ? (size_t)(colon - host) : size});
+}
+
+static const struct preset *preset_named(const char *name)
+{
+    return fb_preset_find(fb_slice_of(name));
+}
+
+void fb_provider_of(const struct errand *e, struct engine_task *t)
+{
+    const char *method = t->method ? t->method : "GET";
+    struct origin o;
+
+    fb_origin_of(t->url, &o);
+    const struct preset *p = e->fetch->o->provider ? preset_named(e->fetch->o->provider)
+                                                   : preset_of_host(t->url + o.host, o.host_size);
+    t->provider = e->fetch->o->provider;
+    if (!p)
+        return;
+    const char *path = t->url[o.path] == '/' ? t->url + o.path : "/";
+    const struct preset_pool *pool = fb_preset_pool(p, fb_slice_of(method), fb_slice_of(path));
+    t->provider = p->name;
+    if (!t->pool && pool)
+        t->pool = pool->name;
+}
+
+static const char *preset_limit(const struct engine_key *k)
+{
+    const struct preset *p = preset_named(k->provider);
+    const struct preset_pool *pool = NULL;
+
+    for (size_t i = 0; p && i < p->pool_count; i++) {
+        if (strcmp(p->pool[i].name, k->pool) == 0)
+            pool = &p->pool[i];
+    }
+    return p ? fb_preset_limit(p, pool) : NULL;
+}
+
+/* "api.example.com" is every port of it; a provider with a preset is each of its hosts. */
+static bool is_host(const char *provider, const char *host)
+{
+    size_t size = strlen(host);
+    const struct preset *p = preset_of_host(host, size);
+
+    if (strncasecmp(provider, host, size) == 0 &&
+        (provider[size] == '\0' || (provider[size] == ':' && !strchr(host, ':'))))
+        return true;
+    return p && strcmp(p->name, provider) == 0;
+}
+
+static const char *limit_of(const struct fetch_options *o, const struct engine_key *k)
+{
+    for (size_t i = o->limit_count; i-- > 0;) { /* the last one said counts */
+        if (is_host(k->provider, o->limits[i].host))
+            return o->limits[i].spec;
+    }
+    return o->limit ? o->limit : preset_limit(k);
+}
+
+struct fly_limiter *fb_provider_limiter(void *user, const struct engine_key *k, int64_t now_ns,
+                                        struct fly_error *err)
+{
+    struct fetch *f = user;
+    uint64_t seed = (uint64_t)now_ns ^ (uint64_t)(uintptr_t)k;
+    struct fly_limiter *l = fly_limiter_new(limit_of(f->o, k), now_ns, seed, err);
+
+    if (l)
+        fb_memory_recall(f, k, l, now_ns);
+    return l;
+}
