@@ -27,6 +27,21 @@ static int64_t deadline_of(const struct attempt *a)
     return fb_min64(fb_after(a->moved_ns, span_ns[a->phase]), a->total_ns);
 }
 
+/* A later deadline is found when the earlier one comes; a nearer one has to be known at once. */
+static void enter_phase(struct attempt *a, enum attempt_phase phase)
+{
+    struct heap *h = &a->engine->deadlines;
+    int64_t at_ns;
+
+    a->phase = phase;
+    a->moved_ns = a->engine->now_ns;
+    at_ns = deadline_of(a);
+    if (fb_heap_has(&a->node) && at_ns < a->node.order) {
+        fb_heap_remove(h, &a->node);
+        fb_heap_add(h, &a->node, at_ns);
+    }
+}
+
 static enum failure missed(const struct attempt *a, int64_t now_ns)
 {
     static const enum failure by_phase[] = {
@@ -233,8 +248,7 @@ bool fb_attempt_leaves(struct attempt *a)
     }
     a->has_left = true;
     a->job->was_sent = true;
-    a->phase = PHASE_FIRST_BYTE;
-    a->moved_ns = a->engine->now_ns;
+    enter_phase(a, PHASE_FIRST_BYTE);
     return true;
 }
 
@@ -242,7 +256,7 @@ void fb_attempt_moves(struct attempt *a, bool is_answer)
 {
     a->moved_ns = a->engine->now_ns;
     if (is_answer && a->phase != PHASE_BODY) {
-        a->phase = PHASE_BODY;
+        enter_phase(a, PHASE_BODY);
         a->first_byte_ns = a->moved_ns;
     }
 }

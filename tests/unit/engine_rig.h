@@ -228,6 +228,7 @@ static inline void rig_fly(struct rig *r, struct flight *f)
         f->plan = (struct plan){.failure = FAIL_RESET};
         f->ends_ns = r->now_ns;
     }
+    fb_engine_tick(r->engine);
 }
 
 static inline int64_t rig_due(const struct flight *f)

@@ -78,6 +78,21 @@ static void every_deadline_ends_it(void **state)
     }
 }
 
+/* A deadline that is nearer than the one before it counts as well. */
+static void each_deadline_counts_from_its_own_beginning(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+
+    (void)state;
+    o.attempts_max = 1;
+    o.first_byte_ns = 2 * S;
+    PLAY(&r, &o, TASK(.cost = 1), {.connect_ns = S, .answer_ns = FB_NEVER});
+    assert_int_equal(r.last.failure, FAIL_FIRST_BYTE_TIMEOUT);
+    assert_int_equal(r.last.ended_ns - RIG_EPOCH, 3 * S);
+    rig_fini(&r);
+}
+
 /* Bytes keep it alive, but not beyond the total. */
 static void a_drip_ends_with_the_total(void **state)
 {
@@ -635,6 +650,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_deadline_ends_it),
+        cmocka_unit_test(each_deadline_counts_from_its_own_beginning),
         cmocka_unit_test(a_drip_ends_with_the_total),
         cmocka_unit_test(silence_in_the_middle_ends_it),
         cmocka_unit_test(a_failure_is_tried_again_after_a_backoff),
