@@ -2,49 +2,60 @@
 /*
  * answer.c - what an answer says about limits, for the limiter of its key.
  *
- * A thin reader of the commonest forms: 429, 503 with Retry-After, Retry-After in seconds, and the
- * three x-ratelimit headers with a reset in seconds.
+ * A limiter counts one pool. Where an answer tells of several, the one of the key's own name
+ * counts, else the one of which the smallest part is left: it decides anyway.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "engine/inside.h"
 
-/* A plain number of up to 10 digits, or FLY_ABSENT. */
-static int64_t number_of(const struct attempt_end *end, const char *name)
+static double left_of(const struct fly_pool *p)
 {
-    for (size_t i = 0; i < end->header_count; i++) {
-        const char *v = end->header[i].value;
-        size_t digits = strspn(v, "0123456789");
-        int64_t n = 0;
-
-        if (strcasecmp(end->header[i].name, name) != 0)
-            continue;
-        if (digits == 0 || digits > 10 || v[digits])
-            return FLY_ABSENT;
-        for (size_t d = 0; d < digits; d++)
-            n = 10 * n + (v[d] - '0');
-        return n;
-    }
-    return FLY_ABSENT;
+    if (p->remaining == FLY_ABSENT)
+        return 2.0;
+    return p->limit > 0 ? (double)p->remaining / (double)p->limit : 1.0;
 }
 
-void fb_answer_read(const struct attempt_end *end, int64_t now_ns, struct fly_outcome *o)
+static size_t pool_of(const struct key *k, const struct fly_signal *s)
 {
-    int64_t wait_s = number_of(end, "Retry-After");
-    int64_t reset_s = number_of(end, "x-ratelimit-reset");
+    size_t best = 0;
 
-    if (end->failure != FAIL_NONE)
+    for (size_t i = 0; i < s->pool_count; i++) {
+        if (strcasecmp(s->pool[i].name, k->pool) == 0)
+            return i;
+        if (left_of(&s->pool[i]) < left_of(&s->pool[best]))
+            best = i;
+    }
+    return best;
+}
+
+static void read_headers(struct fly_signal_reader *r, const struct attempt_end *end)
+{
+    for (size_t i = 0; i < end->header_count; i++) {
+        const struct engine_header *h = &end->header[i];
+
+        fly_signal_header(r, h->name, strlen(h->name), h->value, strlen(h->value));
+    }
+}
+
+void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
+                    struct fly_outcome *o)
+{
+    struct fly_signal s = {.size = sizeof(s)};
+    struct fly_signal_reader r;
+    struct fly_response about = {
+        .size = sizeof(about),
+        .now_ns = now_ns,
+        .status = end->status,
+        .preset = k->preset,
+        .habit = &k->habit,
+    };
+
+    if (end->failure != FAIL_NONE || fly_signal_begin(&r, &about) < 0)
         return;
-    o->status = end->status;
-    o->limit = number_of(end, "x-ratelimit-limit");
-    o->remaining = number_of(end, "x-ratelimit-remaining");
-    if (wait_s != FLY_ABSENT)
-        o->retry_after_ns = fb_min64(wait_s * FB_NS_PER_S, FB_WAIT_MAX);
-    if (reset_s != FLY_ABSENT && reset_s < INT64_C(1000000000))
-        o->reset_ns = fb_after(now_ns, fb_min64(reset_s * FB_NS_PER_S, FB_RESET_MAX));
-    else if (reset_s != FLY_ABSENT)
-        o->reset_ns = reset_s * FB_NS_PER_S;
-    if (end->status == 429 || (end->status == 503 && wait_s != FLY_ABSENT))
-        o->flags |= FLY_THROTTLED;
+    read_headers(&r, end);
+    fly_signal_body(&r, end->body, end->body_size);
+    if (fly_signal_end(&r, &s) == 0)
+        fly_signal_outcome(&s, pool_of(k, &s), now_ns, o);
 }

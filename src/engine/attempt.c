@@ -268,7 +268,7 @@ static bool report(struct attempt *a, const struct attempt_end *end)
     struct engine *e = a->engine;
     struct fly_outcome o = FLY_OUTCOME_INIT;
 
-    fb_answer_read(end, e->now_ns, &o);
+    fb_answer_read(a->key, end, e->now_ns, &o);
     o.sent_ns = a->sent_ns;
     o.latency_ns = e->now_ns - a->sent_ns;
     o.ticket = a->ticket;

@@ -39,6 +39,8 @@ struct key {
     struct queue_key q;
     struct provider *provider;
     struct fly_limiter *limiter;
+    const char *preset; /* the name of what is known of the provider, or NULL */
+    struct fly_reset_habit habit;
     struct breaker breaker;
     struct pause pause;
     int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
@@ -177,7 +179,8 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
                 bool is_throttled);
 
 /* answer.c: what the answer says about limits. */
-void fb_answer_read(const struct attempt_end *end, int64_t now_ns, struct fly_outcome *o);
+void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
+                    struct fly_outcome *o);
 
 /* url.c */
 struct url_parts {

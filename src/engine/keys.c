@@ -20,7 +20,8 @@
 /* provider NUL pool NUL credential NUL */
 struct name {
     size_t size;
-    size_t pool, credential; /* where they begin */
+    size_t pool, credential;  /* where they begin */
+    struct fly_preset preset; /* what is known of the provider; no name: nothing */
     char text[NAME_MAX_SIZE];
 };
 
@@ -60,16 +61,35 @@ static void credential_of(const struct engine *e, const struct job *j, const str
     digits[16] = '\0';
 }
 
+/* By the name that was given, else by the host. */
+static struct fly_preset preset_of(const struct job *j, const struct url_parts *url)
+{
+    struct fly_preset p = {.size = sizeof(p)};
+    const char *rest = url->host + strcspn(url->host, "/?#");
+    char host[256];
+
+    if (url->host_size >= sizeof(host))
+        return p;
+    memcpy(host, url->host, url->host_size);
+    host[url->host_size] = '\0';
+    if (fly_preset_for(host, j->method, rest[0] == '/' ? rest : "/", &p) < 0 && j->provider)
+        (void)fly_preset_find(j->provider, &p);
+    return p;
+}
+
 static int name_of(const struct engine *e, const struct job *j, struct name *ret_name)
 {
     struct url_parts url;
     char digits[17];
     bool given = j->provider && !j->is_foreign;
-    const char *pool = j->pool && !j->is_foreign ? j->pool : "default";
+    const char *pool = j->pool && !j->is_foreign ? j->pool : NULL;
     int rc = fb_url_read(j->url, &url);
 
     if (rc < 0)
         return rc;
+    ret_name->preset = preset_of(j, &url);
+    if (!pool)
+        pool = ret_name->preset.pool ? ret_name->preset.pool : "default";
     ret_name->size = 0;
     rc = given ? name_add(ret_name, j->provider, strlen(j->provider))
                : name_add(ret_name, url.authority, url.authority_size);
@@ -109,17 +129,19 @@ static struct provider *provider_get(struct engine *e, const char *name)
     return p;
 }
 
+/* What the caller says, else the text for all keys, else what the provider documents. */
 static struct fly_limiter *limiter_new(struct engine *e, const struct engine_key *k,
-                                       struct fly_error *err)
+                                       const struct fly_preset *preset, struct fly_error *err)
 {
     const struct engine_options *o = &e->options;
+    const char *limit = o->limit ? o->limit : preset->limit;
     struct fly_limiter *l = NULL;
 
     err->text[0] = '\0';
     if (o->limiter_of)
         l = o->limiter_of(o->user, k, e->now_ns, err);
     if (!l && !err->text[0])
-        l = fly_limiter_new(o->limit, e->now_ns, fb_rng_next(&e->rng), err);
+        l = fly_limiter_new(limit, e->now_ns, fb_rng_next(&e->rng), err);
     return l;
 }
 
@@ -144,7 +166,9 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     fb_breaker_init(&k->breaker);
     fb_pause_init(&k->pause, e->options.pause_failures, e->options.pause_ns);
     k->provider = provider_get(e, k->name);
-    k->limiter = limiter_new(e, &(struct engine_key){k->name, k->pool, k->credential}, err);
+    k->preset = n->preset.name;
+    k->limiter =
+        limiter_new(e, &(struct engine_key){k->name, k->pool, k->credential}, &n->preset, err);
     if (!k->provider || !k->limiter || fb_table_add(&e->keys, &k->entry) < 0) {
         int rc = k->limiter ? -ENOMEM : -EINVAL;
 
