@@ -93,6 +93,19 @@ static int open_with(struct fetch *f, const char *list, const char *output, stru
     return error;
 }
 
+/* Writing over the list would lose both. */
+static int check_output(const struct fetch_options *o, const char *output, struct fly_error *err)
+{
+    struct stat list;
+    struct stat there;
+
+    if (!o->list || stat(o->list, &list) < 0 || stat(output, &there) < 0 ||
+        list.st_ino != there.st_ino || list.st_dev != there.st_dev)
+        return 0;
+    (void)snprintf(err->text, sizeof err->text, "%.180s: is the list itself", output);
+    return -EINVAL;
+}
+
 static int make_output_folder(const struct fetch_options *o, struct fly_error *err)
 {
     if (!o->folder || mkdir(o->folder, 0777) == 0 || errno == EEXIST)
@@ -117,6 +130,8 @@ int fb_batch_open(struct fetch *f, struct fly_error *err)
     const char *output_name = fb_buffer_text(&output);
     if (error == 0 && (!list_name || !output_name))
         error = -ENOMEM;
+    if (error == 0)
+        error = check_output(f->o, output_name, err);
     if (error == 0)
         error = open_with(f, list_name, output_name, err);
     fb_buffer_fini(&list);

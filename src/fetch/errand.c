@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 
 #define HEADERS_MAX 160
+#define NS_PER_S    INT64_C(1000000000)
 
 static size_t text_size(const char *text)
 {
@@ -166,6 +167,7 @@ static void submit(struct errand *e, const struct cached *known)
         .priority = i->priority,
         .cost = i->cost,
         .flags = i->retryable ? ENGINE_RETRYABLE : 0,
+        .not_before_ns = e->not_before_s * NS_PER_S,
         .user = e,
     };
     fb_provider_of(e, &t);
@@ -217,6 +219,27 @@ void fb_errand_go(struct errand *e)
         submit(e, NULL);
 }
 
+/* It was deferred, and its time is further away than anybody wants to wait. */
+static bool is_put_off_again(struct errand *e)
+{
+    struct fetch *f = e->fetch;
+    int64_t at_s = fb_journal_not_before(f->journal, e->item.number);
+    int64_t wait_ns = at_s * NS_PER_S - fb_engine_now(f->engine);
+
+    e->not_before_s = at_s;
+    if (f->o->engine.hold_max_ns <= 0 || wait_ns <= f->o->engine.hold_max_ns)
+        return false;
+    struct result_facts facts = {.id = e->item.id,
+                                 .url = e->item.url,
+                                 .method = e->item.method,
+                                 .failure = fb_failure_name(FAIL_LATE),
+                                 .sentence = "still deferred",
+                                 .not_before_s = at_s};
+    fb_end_item(f, e, ITEM_deferred, &facts);
+    fb_errand_end(e);
+    return true;
+}
+
 void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check)
 {
     struct errand *e = fb_errand_new(f, i, check);
@@ -229,5 +252,6 @@ void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check)
     }
     f->out++;
     fb_errand_resume(e);
-    fb_errand_go(e);
+    if (!is_put_off_again(e))
+        fb_errand_go(e);
 }

@@ -219,7 +219,7 @@ static int set_up(struct fetch *f)
     if (error == 0)
         error = fb_batch_open(f, &err);
     if (error < 0)
-        return complain(&err, error, FETCH_BROKEN);
+        return complain(&err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN);
     fb_memory_open(f);
     if (f->o->conditional || f->o->engine.mode == MODE_OFFLINE)
         fb_conditional_open(f);

@@ -28,13 +28,14 @@ struct errand {
     struct fetch *fetch;
     struct item item;
     uint16_t check;
-    bool is_started;     /* the journal has it as started */
-    bool is_allowed;     /* by robots.txt */
-    bool is_robots;      /* it is robots.txt itself, for `gate` */
-    bool is_conditional; /* it was sent with validators */
-    uint32_t page;       /* 0: there are none */
-    char *next_url;      /* of the page that is due, or NULL: the item's own */
-    uint64_t key[2];     /* of the cache */
+    bool is_started;      /* the journal has it as started */
+    bool is_allowed;      /* by robots.txt */
+    bool is_robots;       /* it is robots.txt itself, for `gate` */
+    bool is_conditional;  /* it was sent with validators */
+    int64_t not_before_s; /* it was deferred until then; 0: it was not */
+    uint32_t page;        /* 0: there are none */
+    char *next_url;       /* of the page that is due, or NULL: the item's own */
+    uint64_t key[2];      /* of the cache */
     struct gate *gate;
 };
 

@@ -6,6 +6,7 @@
  * the library refuses is dropped: then the limit is learned anew, from the cautious side.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,11 +19,13 @@
 
 #include <flyball/state.h>
 
-#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_S   INT64_C(1000000000)
+#define CHANGE_MIN 0.01 /* of a rate: less is noise */
 
 struct memory {
     struct memory *next;
     int64_t saved_s;
+    double rate; /* when it was saved last */
     const char *provider;
     const char *pool;
     const void *state;
@@ -47,6 +50,7 @@ static int remember(void *context, const struct learned *l)
     m->state = at;
     m->state_size = l->state_size;
     m->saved_s = l->saved_s;
+    m->rate = l->rate;
     m->next = f->memory;
     f->memory = m;
     return 0;
@@ -105,6 +109,31 @@ void fb_memory_recall(struct fetch *f, const struct engine_key *k, struct fly_li
     }
 }
 
+/* A rate that has changed since it was saved last is an event. */
+static void note_change(struct fetch *f, const struct learned *row, const char *by)
+{
+    struct memory *m = f->memory;
+
+    while (m &&
+           (strcmp(m->provider, row->key.provider) != 0 || strcmp(m->pool, row->key.pool) != 0))
+        m = m->next;
+    double before = m ? m->rate : 0.0;
+    if (fabs(row->rate - before) <= CHANGE_MIN * before)
+        return;
+    struct learned_event e = {.key = row->key,
+                              .at_s = row->saved_s,
+                              .kind = row->rate > before ? "raised" : "lowered",
+                              .before = before,
+                              .after = row->rate,
+                              .why = by};
+    if (fb_learned_put_event(f->store, f->learned, &e) < 0)
+        return;
+    if (!m && remember(f, row) == 0)
+        m = f->memory;
+    if (m)
+        m->rate = row->rate;
+}
+
 static void save_key(void *context, const struct engine_key_state *s)
 {
     struct fetch *f = context;
@@ -127,6 +156,7 @@ static void save_key(void *context, const struct engine_key_state *s)
         .changed_s = known.changed_ns == FLY_ABSENT ? 0 : known.changed_ns / NS_PER_S,
         .saved_s = now_s,
     };
+    note_change(f, &row, known.by);
     if (fb_learned_put(f->store, f->learned, &row) < 0)
         return; /* the next time, then */
 }

@@ -64,6 +64,22 @@ const char *fb_journal_next(const struct journal *j, uint64_t item, uint32_t *re
     return g ? g->where : NULL;
 }
 
+int64_t fb_journal_not_before(const struct journal *j, uint64_t item)
+{
+    size_t low = 0;
+    size_t high = j->put_off_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (j->put_off[middle].item < item)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < j->put_off_count && j->put_off[low].item == item ? j->put_off[low].not_before_s
+                                                                  : 0;
+}
+
 /* ------------------------------------------------------------------------------------- the lock */
 
 /* The file that was locked may have been removed by the one who held it before. */
@@ -138,6 +154,7 @@ void fb_journal_close(struct journal *j, bool finished)
         next = g->next;
         fb_free(g);
     }
+    fb_free(j->put_off);
     fb_free(j->changes);
     fb_output_fini(&j->output);
     fb_free(j->path);
@@ -339,6 +356,8 @@ static int open_batch(struct db *db, struct journal *j, const struct journal_opt
     error = settle(db, j, o, found);
     if (error == 0 && !found->rebuilt)
         error = fb_pages_load(db, j);
+    if (error == 0 && o->again & 1u << ITEM_deferred)
+        error = fb_put_off_load(db, j);
     if (error == 0 && o->again)
         error = do_again(db, j, o->again, &found->items[ITEM_pending]);
     if (error < 0) {

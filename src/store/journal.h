@@ -94,6 +94,9 @@ enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_
  */
 const char *fb_journal_next(const struct journal *j, uint64_t item, uint32_t *ret_page);
 
+/* An item that was deferred and is now to be done again: not before this, since 1970; else 0. */
+int64_t fb_journal_not_before(const struct journal *j, uint64_t item);
+
 /* 1..4095 from a 64-bit hash of all that makes the request what it is. */
 uint16_t fb_journal_check(uint64_t hash);
 

@@ -37,6 +37,12 @@ struct going {
     char where[];
 };
 
+/* An item that was deferred, until when. */
+struct put_off {
+    uint64_t item;
+    int64_t not_before_s;
+};
+
 struct output {
     int fd; /* -1: there is none */
     bool is_file;
@@ -58,6 +64,8 @@ struct journal {
     bool had_deferred;
     bool has_pages;
     struct going *going;
+    struct put_off *put_off; /* by item */
+    size_t put_off_count;
 
     /* As found: an array of chunks by number; NULL where all is pending. */
     struct chunk **chunks;
@@ -116,6 +124,9 @@ int fb_pages_load(struct db *db, struct journal *j) __attribute__((warn_unused_r
 int fb_page_write(struct db *db, int64_t batch, const struct journal_entry *e)
     __attribute__((warn_unused_result));
 int fb_page_drop(struct db *db, int64_t batch, uint64_t item) __attribute__((warn_unused_result));
+
+/* What is deferred, into j->put_off. 0 or negative errno. */
+int fb_put_off_load(struct db *db, struct journal *j) __attribute__((warn_unused_result));
 
 /* All of j->chunks into the tables, the row of the batch with them. */
 int fb_chunks_store(struct db *db, struct journal *j, bool replacing)

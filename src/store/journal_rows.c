@@ -316,3 +316,40 @@ int fb_page_drop(struct db *db, int64_t batch, uint64_t item)
     }
     return fb_db_run(db, s);
 }
+
+/* ------------------------------------------------------------------------------- deferred */
+
+static int64_t count_deferred(struct db *db, int64_t batch)
+{
+    sqlite3_stmt *s = fb_db_statement(db, "SELECT count(*) FROM deferred WHERE batch = ?1");
+
+    if (s)
+        sqlite3_bind_int64(s, 1, batch);
+    int found = fb_db_step(db, s);
+    if (found <= 0)
+        return found;
+    int64_t count = sqlite3_column_int64(s, 0);
+    (void)sqlite3_reset(s);
+    return count;
+}
+
+int fb_put_off_load(struct db *db, struct journal *j)
+{
+    int64_t count = count_deferred(db, j->batch);
+    int found;
+
+    if (count <= 0)
+        return (int)count;
+    j->put_off = fb_alloc((size_t)count * sizeof *j->put_off);
+    if (!j->put_off)
+        return -ENOMEM;
+    sqlite3_stmt *s = fb_db_statement(
+        db, "SELECT item, not_before_s FROM deferred WHERE batch = ?1 ORDER BY item");
+    if (s)
+        sqlite3_bind_int64(s, 1, j->batch);
+    while ((found = fb_db_step(db, s)) > 0 && j->put_off_count < (size_t)count)
+        j->put_off[j->put_off_count++] =
+            (struct put_off){.item = (uint64_t)sqlite3_column_int64(s, 0),
+                             .not_before_s = sqlite3_column_int64(s, 1)};
+    return found < 0 ? found : 0;
+}

@@ -6,6 +6,7 @@
     /binary            bytes that are not UTF-8
     /slow/MS/...       200 after so many milliseconds
     /hold/SECONDS      429 with Retry-After
+    /once/SECONDS/...  the same, but only to the first request of that path
     /to?URL            a redirect
     /etag/...          an ETag, and 304 to whoever has it
     /pages/N/K         page K of N, with a Link to the next; /cursor/N/K: with a JSON cursor
@@ -35,7 +36,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(size)
         origin = self.server.origin
         with origin.lock:
-            origin.arrivals.append({'method': self.command, 'path': self.path, 'body': body,
+            origin.arrivals.append({'method': self.command, 'at': time.monotonic(), 'path': self.path, 'body': body,
                                     'id': self.headers.get('X-Request-Id'),
                                     'headers': dict(self.headers.items())})
         words = self.path.split('?')[0].strip('/').split('/')
@@ -59,6 +60,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_hold(self, words):
         self.answer(429, b'', [('Retry-After', words[1])])
+
+    def do_once(self, words):
+        if self.server.origin.paths().count(self.path) == 1:
+            self.do_hold(words)
+        else:
+            self.do_ok(words)
 
     def do_to(self, words):
         self.answer(302, b'', [('Location', self.path.split('?', 1)[1])])

@@ -148,6 +148,41 @@ def test_what_comes_after_a_long_hold_is_deferred_too(batch, origin):
     assert len(batch.by_id()) == 3001 and len(origin.paths()) < 10
 
 
+def test_deferred_ones_are_run_again_at_their_time(batch, origin):
+    urls = batch.write([f'{origin.url}/once/3/a'])
+    words = [urls, '--jsonl', batch.out, '-q', *FAST]
+    assert batch.run(*words, '--max-wait', '1s').returncode == 4
+    assert batch.run(*words).returncode == 4  # without being asked to, it does not
+    assert len(origin.paths()) == 1
+    done = batch.run(*words, '--deferred')
+    assert done.returncode == 0, done.stderr
+    assert batch.by_id()['1']['outcome'] == 'ok'
+    first, second = (a['at'] for a in origin.arrivals)
+    assert second - first >= 3
+    listed = subprocess.run([batch.command()[0], 'deferred'], env=batch.env, text=True,
+                            capture_output=True, check=True, timeout=LONG_S)
+    assert listed.stdout == 'nothing is deferred\n'
+
+
+def test_what_is_still_deferred_stays_so(batch, origin):
+    urls = batch.write([f'{origin.url}/once/6000/a', f'{origin.url}/once/6000/b'])
+    words = [urls, '--jsonl', batch.out, '-q', '--max-wait', '1s', *FAST]
+    assert batch.run(*words).returncode == 4
+    seen = len(origin.paths())
+    before = {k: r['not_before_s'] for k, r in batch.by_id().items()}
+    assert batch.run(*words, '--deferred').returncode == 4
+    assert len(origin.paths()) == seen
+    assert {k: r['not_before_s'] for k, r in batch.by_id().items()} == before
+
+
+def test_the_list_is_not_written_over(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1'])
+    text = urls.read_text()
+    done = batch.run(urls, '--jsonl', urls)
+    assert done.returncode == 2 and 'the list itself' in done.stderr
+    assert urls.read_text() == text
+
+
 def test_alternatives(batch, origin):
     lines = batch.write([{'url': f'{origin.url}/status/404', 'operation': 'resolve',
                           'alternatives': [f'{origin.url}/ok/other']}])
