@@ -36,7 +36,8 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(size)
         origin = self.server.origin
         with origin.lock:
-            origin.arrivals.append({'method': self.command, 'at': time.monotonic(), 'path': self.path, 'body': body,
+            origin.arrivals.append({'at': time.monotonic(), 'method': self.command,
+                                    'path': self.path, 'body': body,
                                     'id': self.headers.get('X-Request-Id'),
                                     'headers': dict(self.headers.items())})
         words = self.path.split('?')[0].strip('/').split('/')
