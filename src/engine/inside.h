@@ -31,6 +31,7 @@ struct provider {
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
+    bool has_preset; /* something is known of it beforehand */
     char name[];
 };
 

@@ -61,14 +61,23 @@ static void credential_of(const struct engine *e, const struct job *j, const str
     digits[16] = '\0';
 }
 
-/* By the name that was given, else by the host. */
-static struct fly_preset preset_of(const struct job *j, const struct url_parts *url)
+static struct provider *provider_find(const struct engine *e, const char *name)
+{
+    struct table_entry *found = fb_table_find(&e->providers, name, strlen(name));
+
+    return found ? FB_HEAP_OWNER(found, struct provider, entry) : NULL;
+}
+
+/* By the host, else by the given name. Of most providers it is known that there is none. */
+static struct fly_preset preset_of(const struct engine *e, const struct job *j,
+                                   const struct url_parts *url, const char *provider)
 {
     struct fly_preset p = {.size = sizeof(p)};
+    const struct provider *known = provider_find(e, provider);
     const char *rest = url->host + strcspn(url->host, "/?#");
     char host[256];
 
-    if (url->host_size >= sizeof(host))
+    if ((known && !known->has_preset) || url->host_size >= sizeof(host))
         return p;
     memcpy(host, url->host, url->host_size);
     host[url->host_size] = '\0';
@@ -87,9 +96,6 @@ static int name_of(const struct engine *e, const struct job *j, struct name *ret
 
     if (rc < 0)
         return rc;
-    ret_name->preset = preset_of(j, &url);
-    if (!pool)
-        pool = ret_name->preset.pool ? ret_name->preset.pool : "default";
     ret_name->size = 0;
     rc = given ? name_add(ret_name, j->provider, strlen(j->provider))
                : name_add(ret_name, url.authority, url.authority_size);
@@ -98,6 +104,9 @@ static int name_of(const struct engine *e, const struct job *j, struct name *ret
     for (size_t i = 0; !given && i < ret_name->size; i++)
         if (ret_name->text[i] >= 'A' && ret_name->text[i] <= 'Z')
             ret_name->text[i] = (char)(ret_name->text[i] - 'A' + 'a');
+    ret_name->preset = preset_of(e, j, &url, ret_name->text);
+    if (!pool)
+        pool = ret_name->preset.pool ? ret_name->preset.pool : "default";
     ret_name->pool = ret_name->size;
     rc = name_add(ret_name, pool, strlen(pool));
     if (rc < 0)
@@ -107,18 +116,17 @@ static int name_of(const struct engine *e, const struct job *j, struct name *ret
     return name_add(ret_name, digits, strlen(digits));
 }
 
-static struct provider *provider_get(struct engine *e, const char *name)
+static struct provider *provider_get(struct engine *e, const char *name, bool has_preset)
 {
     size_t size = strlen(name);
-    struct table_entry *found = fb_table_find(&e->providers, name, size);
+    struct provider *p = provider_find(e, name);
 
-    if (found)
-        return FB_HEAP_OWNER(found, struct provider, entry);
-
-    struct provider *p = fb_alloc(sizeof(*p) + size + 1);
-
+    if (p)
+        return p;
+    p = fb_alloc(sizeof(*p) + size + 1);
     if (!p)
         return NULL;
+    p->has_preset = has_preset;
     memcpy(p->name, name, size + 1);
     p->entry = (struct table_entry){.name = p->name, .name_size = size};
     fb_retry_budget_init(&p->budget, e->now_ns);
@@ -165,7 +173,7 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     k->down_since_ns = FB_NEVER;
     fb_breaker_init(&k->breaker);
     fb_pause_init(&k->pause, e->options.pause_failures, e->options.pause_ns);
-    k->provider = provider_get(e, k->name);
+    k->provider = provider_get(e, k->name, n->preset.name != NULL);
     k->preset = n->preset.name;
     k->limiter =
         limiter_new(e, &(struct engine_key){k->name, k->pool, k->credential}, &n->preset, err);

@@ -65,6 +65,12 @@ static void note_answer(struct engine *e, struct key *k, int64_t sent_ns, bool i
     }
 }
 
+/* The one request that was to find out whether the host is still down. */
+static bool is_trial(const struct attempt *a)
+{
+    return a->key->breaker.state == BREAKER_HALF_OPEN && a->sent_ns >= a->key->breaker.since_ns;
+}
+
 /* Only what speaks against the host: a 404 or a refusal for rate is an answer like another. */
 static void note(struct engine *e, const struct attempt *a, enum failure f)
 {
@@ -107,7 +113,8 @@ static void retry(struct job *j, enum failure f, const struct attempt_end *end)
         return;
     }
     j->is_retry = true;
-    j->q.to_front = true;
+    /* While the host is down, the next trial is for another: the fault may be this one's own. */
+    j->q.to_front = j->key->breaker.state == BREAKER_CLOSED;
     fb_job_delay(j, at_ns);
 }
 
@@ -235,6 +242,9 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
                      : is_throttled ? FAIL_THROTTLED
                                     : fb_failure_of_status(end->status);
 
+    /* That the host is still down is not the job's fault: it may try as often as before. */
+    if (is_trial(a) && j->tries > 1)
+        j->tries--;
     note(e, a, f);
     fb_key_note_rate(e, a->key);
     tell(j, FB_EVENT_ANSWER, a, end, f, INT64_MIN, "");
