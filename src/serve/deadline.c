@@ -42,7 +42,6 @@ static void on_slow_body(struct conn *c)
 static void on_deadline(uv_timer_t *timer)
 {
     struct conn *c = timer->data;
-
     bool quiet = c->state == CONN_IDLE && fb_conn_queued(c) == 0;
 
     if (c->failed || quiet || c->state == CONN_LINGER) {
