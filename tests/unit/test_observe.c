@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Observers see all that happens, or how much they missed, and change nothing. */
+#include "ledger_rig.h"
 #include "limiter_rig.h"
 
 #include <errno.h>
@@ -70,6 +71,27 @@ static void tells_what_happens_in_order(void **state)
     assert_close(e[5].rate_before, 1.0, 1e-6);
     assert_close(e[5].rate, 0.8, 1e-6);
     assert_int_equal(read_all(l, &cursor, e, 16), 0);
+    fly_limiter_free(l);
+}
+
+/* Threads do not read the clock at once: one may be told an earlier time than another. */
+static void a_clock_that_lags_waits_for_nothing(void **state)
+{
+    struct fly_limiter *l = limiter("rate=1/s burst=1", 0);
+    struct fly_event e[8];
+    uint64_t cursor = 0;
+    uint64_t ticket = granted(l, 0, 1);
+
+    (void)state;
+    assert_int_equal(fly_limiter_observe(l, FLY_EVENT_RESET | FLY_EVENT_OUTCOME, 8), 0);
+    assert_at_least(take(l, 10, &ticket), 1);
+    fly_limiter_cancel(l, 10, ticket);
+    struct fly_outcome o = outcome(granted(l, 5, 1), 503, 5);
+    o.flags = FLY_THROTTLED;
+    fly_limiter_report(l, 5, &o);
+    assert_int_equal(read_all(l, &cursor, e, 8), 2);
+    assert_int_equal(e[0].waited_ns, 0);
+    assert_int_equal(e[1].throttled, 1);
     fly_limiter_free(l);
 }
 
@@ -302,6 +324,9 @@ static void usage_of_the_others(void **state)
     assert_int_equal(u.window_ns, 5 * S);
     assert_int_equal(usage(none, 0).limit, 0);
     assert_close(usage(none, 0).utilization, 0.0, 0);
+    assert_int_equal(fly_limiter_observe(none, FLY_EVENTS_ALL, 1), 0);
+    assert_close(metrics(none, 0).permits_available, 0.0, 0);
+    assert_int_equal(metrics(none, 0).wait_mean_ns, 0);
     assert_int_equal(fly_limiter_usage(l, 0, &small), -EINVAL);
     fly_limiter_free(l);
     fly_limiter_free(none);
@@ -334,8 +359,42 @@ static void usage_of_all_together(void **state)
     assert_close(all.utilization_most, 1.0, 1e-9);
     assert_int_equal(all.limited, 1);
     assert_int_equal(all.bytes, 3 * fly_limiter_state_size());
+
+    /* Nothing is stated: what is out makes it active. */
+    struct fly_limiter *none = limiter("adapt=off", 0);
+    (void)granted(none, 0, 1);
+    assert_int_equal(fly_overall_usage(&none, 1, 0, &all), 0);
+    assert_int_equal(all.active, 1);
+    assert_close(all.margin, 0.0, 0);
+    fly_limiter_free(none);
     for (size_t i = 0; i < 3; i++)
         fly_limiter_free(l[i]);
+}
+
+/* What other processes take would not be seen. */
+static void a_shared_limiter_tells_its_usage_only(void **state)
+{
+    struct place p = place_new();
+    struct fly_ledger *ledger = ledger_at(p.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "window=100/1h margin=0%");
+    struct fly_learned x = {.size = sizeof(x)};
+    unsigned char bytes[FLY_STATE_BYTES];
+
+    (void)state;
+    assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 8), -ENOTSUP);
+    assert_int_equal(fly_limiter_observe(l, 0, 0), 0);
+    uint64_t before = (uint64_t)usage(l, fly_now()).used;
+    (void)granted(l, fly_now(), 1);
+    assert_int_equal(usage(l, fly_now()).used, before + 1);
+    assert_int_equal(usage(l, fly_now()).limit, 100);
+    assert_int_equal(fly_limiter_learned(l, fly_now(), &x), 0);
+    assert_string_equal(x.by, "off");
+    int size = fly_limiter_save(l, fly_now(), bytes, sizeof(bytes));
+    assert_true(size > 0);
+    assert_int_equal(fly_limiter_load(l, fly_now(), 0, bytes, (size_t)size, NULL), 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&p);
 }
 
 /* ---- threads ---- */
@@ -412,6 +471,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tells_what_happens_in_order),
+        cmocka_unit_test(a_clock_that_lags_waits_for_nothing),
         cmocka_unit_test(takes_of_several_are_told_too),
         cmocka_unit_test(only_the_kinds_asked_for),
         cmocka_unit_test(what_was_overwritten_is_counted),
@@ -423,6 +483,7 @@ int main(void)
         cmocka_unit_test(usage_of_windows),
         cmocka_unit_test(usage_of_the_others),
         cmocka_unit_test(usage_of_all_together),
+        cmocka_unit_test(a_shared_limiter_tells_its_usage_only),
         cmocka_unit_test(readers_and_writers_at_once),
     };
 

@@ -107,6 +107,22 @@ static void mistakes_are_told(void **state)
     }
 }
 
+/* Any id is one; none is taken for a place that is free. */
+static void every_id_is_a_key(void **state)
+{
+    static const struct fly_id ids[] = {{{0, 0}}, {{0, 1}}, {{UINT64_MAX, UINT64_MAX}}, {{5, 0}}};
+    struct fly_table *t = table("rate=1/s burst=1", 0);
+    uint64_t ticket;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        assert_int_equal(fly_table_take(t, &ids[i], 0, 1, &ticket), 0);
+        assert_int_equal(fly_table_take(t, &ids[i], 0, 1, &ticket), S);
+    }
+    assert_int_equal(usage(t).keys, COUNT_OF(ids));
+    fly_table_free(t);
+}
+
 /* ---- each key by itself ---- */
 
 static void keys_do_not_delay_each_other(void **state)
@@ -198,6 +214,24 @@ static void a_refusal_holds_its_key_alone(void **state)
         assert_int_equal(take_key(t, 0, now_ns, &ticket[0]), now_ns);
         end_key(t, 0, now_ns, ticket[0], OK);
     }
+    assert_int_equal(usage(t).with_more, 0);
+    fly_table_free(t);
+}
+
+/* A true cost keeps the books open until its answer has come. */
+static void a_true_cost_is_kept_until_it_is_reported(void **state)
+{
+    struct fly_table *t = table("rate=1/s burst=10", 0);
+    struct fly_id id = id_of(t, 1);
+    uint64_t ticket[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(fly_table_take(t, &id, 0, 1, &ticket[i]), 0);
+    fly_table_settle(t, &id, 0, ticket[0], 5);
+    end_key(t, 1, 0, ticket[1], OK);
+    assert_int_equal(usage(t).with_more, 1);
+    end_key(t, 1, 0, ticket[0], OK);
     assert_int_equal(usage(t).with_more, 0);
     fly_table_free(t);
 }
@@ -471,6 +505,8 @@ static void without_memory_a_key_waits(void **state)
     struct fly_outcome o = outcome(0, 429, 0);
     assert_int_equal(take_key(t, 1, 0, &o.ticket), 0);
     o.reset_ns = 300 * S;
+    o.status = 503;
+    o.flags = FLY_THROTTLED;
     fb_alloc_fail_at(1);
     fly_table_report(t, &id, 0, &o);
     assert_at_least(take_key(t, 1, 0, &ticket), 300 * S);
@@ -507,9 +543,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_are_of_this_secret),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(every_id_is_a_key),
         cmocka_unit_test(keys_do_not_delay_each_other),
         cmocka_unit_test(a_key_is_a_limiter),
         cmocka_unit_test(a_refusal_holds_its_key_alone),
+        cmocka_unit_test(a_true_cost_is_kept_until_it_is_reported),
         cmocka_unit_test(tickets_are_of_their_key),
         cmocka_unit_test(why_of_keys_that_are_there_and_not),
         cmocka_unit_test(only_what_is_safe_is_forgotten),
