@@ -23,6 +23,7 @@
 #ifndef FLYBALL_TABLE_H
 #define FLYBALL_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <flyball/flyball.h>
@@ -85,6 +86,17 @@ FLY_API void fly_table_report(struct fly_table *t, const struct fly_id *id, int6
                               const struct fly_outcome *o);
 FLY_API int fly_table_why(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
                           uint32_t cost, struct fly_why *ret_why);
+
+/*
+ * As fly_limiter_save() and fly_limiter_load() (state.h), for one key. A key that is not in the
+ * table has nothing to save: 0 bytes. Loading makes the key; -ENOSPC when there is no room for it,
+ * -ENOMEM.
+ */
+FLY_API int fly_table_save(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
+                           void *bytes, size_t size);
+FLY_API int fly_table_load(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
+                           int64_t passed_ns, const void *bytes, size_t size,
+                           struct fly_error *err);
 
 /*
  * Forget every key that can be forgotten, and return how many that were. Room for new keys is

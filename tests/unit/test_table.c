@@ -123,6 +123,24 @@ static void every_id_is_a_key(void **state)
     fly_table_free(t);
 }
 
+/* However alike keys are, they spread evenly: nobody can make one shelf the place of all. */
+static void keys_that_are_alike_spread(void **state)
+{
+    struct fly_table *t = table("rate=1/s", 0);
+    int count[256] = {0};
+
+    (void)state;
+    for (int key = 0; key < 100 * 256; key++) {
+        struct fly_id id = id_of(t, key);
+        count[id.word[1] % 256]++;
+    }
+    for (size_t i = 0; i < COUNT_OF(count); i++) {
+        assert_at_least(count[i], 50);
+        assert_at_most(count[i], 150);
+    }
+    fly_table_free(t);
+}
+
 /* ---- each key by itself ---- */
 
 static void keys_do_not_delay_each_other(void **state)
@@ -475,6 +493,71 @@ static void an_idle_key_costs_little(void **state)
     fly_table_free(t);
 }
 
+/* ---- what lasts ---- */
+
+static void what_a_key_knows_outlasts_the_table(void **state)
+{
+    static const char *const specs[] = {"rate=1/s burst=10", "adapt=aimd rate=1/s burst=10",
+                                        "window=10/1h margin=0%"};
+    unsigned char bytes[FLY_STATE_BYTES];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(specs); i++) {
+        struct fly_table *t = table(specs[i], 0);
+        struct fly_table *next = table(specs[i], 0);
+        struct fly_id id = id_of(t, 1);
+        uint64_t ticket;
+        assert_int_equal(fly_table_save(t, &id, 0, bytes, sizeof(bytes)), 0);
+        for (int grants = 0; grants < 7; grants++)
+            assert_int_equal(fly_table_take(t, &id, 0, 1, &ticket), 0);
+        uint64_t with_more = usage(t).with_more;
+        assert_int_equal(fly_table_save(t, &id, 0, bytes, 40), -ENOSPC);
+        int size = fly_table_save(t, &id, 0, bytes, sizeof(bytes));
+        assert_true(size > 0);
+        assert_int_equal(usage(t).with_more, with_more);
+
+        assert_int_equal(fly_table_load(next, &id, 0, 0, bytes, (size_t)size, NULL), 0);
+        assert_int_equal(usage(next).with_more, with_more);
+        int left = 0;
+        while (fly_table_take(next, &id, 0, 1, &ticket) == 0)
+            left++;
+        assert_int_equal(left, 3);
+        fly_table_free(t);
+        fly_table_free(next);
+    }
+}
+
+static void a_bad_state_leaves_no_key(void **state)
+{
+    struct fly_table *t = table("adapt=aimd", 1);
+    struct fly_table *plain = table("rate=1/s", 0);
+    struct fly_id id = id_of(t, 1);
+    struct fly_id other = id_of(t, 2);
+    struct fly_error err = {""};
+    unsigned char bytes[FLY_STATE_BYTES];
+    uint64_t ticket;
+
+    (void)state;
+    assert_int_equal(fly_table_load(t, &id, 0, 0, "nonsense", 8, &err), -EINVAL);
+    assert_contains(err.text, "saved state: ");
+    assert_int_equal(usage(t).keys, 0);
+    assert_int_equal(fly_table_take(t, &id, 0, 1, &ticket), 0);
+    assert_int_equal(fly_table_load(t, &id, 0, 0, "nonsense", 8, &err), -EINVAL);
+    assert_int_equal(usage(t).keys, 1);
+    int size = fly_table_save(t, &id, 0, bytes, sizeof(bytes));
+    assert_int_equal(fly_table_load(t, &other, 0, 0, bytes, (size_t)size, &err), -ENOSPC);
+    assert_contains(err.text, "full");
+
+    assert_int_equal(fly_table_take(plain, &id, 0, 1, &ticket), 0);
+    fb_alloc_fail_at(1);
+    assert_int_equal(fly_table_save(plain, &id, 0, bytes, sizeof(bytes)), -ENOMEM);
+    fb_alloc_fail_at(1);
+    assert_int_equal(fly_table_load(plain, &id, 0, 0, bytes, (size_t)size, &err), -ENOMEM);
+    assert_contains(err.text, "out of memory");
+    fly_table_free(t);
+    fly_table_free(plain);
+}
+
 /* ---- without memory ---- */
 
 static void without_memory_a_key_waits(void **state)
@@ -544,6 +627,7 @@ int main(void)
         cmocka_unit_test(ids_are_of_this_secret),
         cmocka_unit_test(mistakes_are_told),
         cmocka_unit_test(every_id_is_a_key),
+        cmocka_unit_test(keys_that_are_alike_spread),
         cmocka_unit_test(keys_do_not_delay_each_other),
         cmocka_unit_test(a_key_is_a_limiter),
         cmocka_unit_test(a_refusal_holds_its_key_alone),
@@ -560,6 +644,8 @@ int main(void)
         cmocka_unit_test(a_full_table_forgets_to_make_room),
         cmocka_unit_test(keys_that_come_and_go_need_no_more_room),
         cmocka_unit_test(an_idle_key_costs_little),
+        cmocka_unit_test(what_a_key_knows_outlasts_the_table),
+        cmocka_unit_test(a_bad_state_leaves_no_key),
         cmocka_unit_test(without_memory_a_key_waits),
         cmocka_unit_test(any_clock_will_do),
     };
