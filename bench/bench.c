@@ -227,6 +227,12 @@ static struct bench_case cases[] = {
     {"a million keys: id and take", KEY_RATE, bench_keys_open, bench_keys_take, .step_ns = 0},
     {"a million keys: id, take and report", KEY_RATE, bench_keys_open, bench_keys_take_report,
      .step_ns = 0},
+    {"signal: typical responses", NULL, bench_signal_open, bench_signal, .step_ns = 0},
+    {"signal: GitHub", "github", bench_signal_open, bench_signal, .step_ns = 0},
+    {"signal: OpenAI", "openai", bench_signal_open, bench_signal, .step_ns = 0},
+    {"signal: structured fields", "ietf", bench_signal_open, bench_signal, .step_ns = 0},
+    {"signal: nothing about limits", "plain", bench_signal_open, bench_signal, .step_ns = 0},
+    {"signal: refusal with a body", "refusal", bench_signal_open, bench_signal, .step_ns = 0},
 };
 
 static struct bench_target targets[] = {
@@ -238,6 +244,11 @@ static struct bench_target targets[] = {
     {"a million keys / a plain table", "a million keys: id and take",
      "floor: a million keys, plain table", 2, 0, NULL},
     {"bytes of an idle key", "a million keys: id, take and report", NULL, 96, 0, bench_keys_bytes},
+    {"a typical response, best ns", "signal: typical responses", NULL, 1000, 0, NULL},
+    {"a typical response, instructions", "signal: typical responses", NULL, 12000, 0,
+     bench_signal_instructions},
+    {"twice the bytes, times the instructions", "signal: typical responses", NULL, 2.1, 0,
+     bench_signal_growth},
 };
 
 static void *idle(void *unused)

@@ -70,6 +70,17 @@ void bench_keys_take_report(struct bench_case *c, int64_t times);
 /* Bytes a key, all included. */
 double bench_keys_bytes(const struct bench_case *c);
 
+/* Responses and what they say; c->spec names which, or NULL: some typical ones in turn. */
+bool bench_signal_open(struct bench_case *c);
+void bench_signal(struct bench_case *c, int64_t times);
+
+/* Machine instructions of one response; of one with twice the bytes over one, as a ratio. */
+double bench_signal_instructions(const struct bench_case *c);
+double bench_signal_growth(const struct bench_case *c);
+
+/* Machine instructions that `run` takes, by stepping through them; negative: cannot be told here. */
+double bench_instructions(void (*run)(void *of), void *of);
+
 /* Fill in the median and the best of all rounds. */
 void bench_summarise(struct bench_case *c);
 

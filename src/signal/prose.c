@@ -155,7 +155,8 @@ static bool instant_at(const struct reading *r, struct slice token, int64_t *ret
         return true;
     if (!fb_number_read(token, &number) || number < FB_SPAN_END_S || number > INT64_MAX / FB_MS)
         return false;
-    *ret_ns = number / 1000 < FB_SPAN_END_S ? number * FB_S : number * FB_MS;
+    /* What is too large for seconds is too late, unless it is in milliseconds. */
+    *ret_ns = number <= INT64_MAX / FB_S ? number * FB_S : number * FB_MS;
     return *ret_ns > fb_reading_now(r) - FB_DAY_NS;
 }
 

@@ -244,6 +244,7 @@ static void waits_in_sentences_are_read(void **state)
         {"a_b - please wait- 5 seconds", 5000},
         {"banned until 12", -1},
         {"banned until 99999999999999999", -1},
+        {"banned until 34000012000", -1},
         {"banned until tomorrow", -1},
         {"banned until", -1},
         {"{\"retry_after\": 1.5}", 1500},
