@@ -78,7 +78,7 @@ void bench_signal(struct bench_case *c, int64_t times);
 double bench_signal_instructions(const struct bench_case *c);
 double bench_signal_growth(const struct bench_case *c);
 
-/* Machine instructions that `run` takes, by stepping through them; negative: cannot be told here. */
+/* Machine instructions that `run` takes, by stepping through them; negative: unknown here. */
 double bench_instructions(void (*run)(void *of), void *of);
 
 /* Fill in the median and the best of all rounds. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The worked example of CONTRIBUTING.md is built and used, so that the page cannot rot."""
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build'))
 MS = 1_000_000
 
 
@@ -31,6 +33,19 @@ def example():
     return source, row
 
 
+def dialect():
+    """The row of the other worked example."""
+    page = (ROOT / 'CONTRIBUTING.md').read_text()
+    return next(b for b in re.findall(r'```c\n(.*?)```', page, re.DOTALL) if 'x-credits' in b)
+
+
+def add_row(path, after, row):
+    """The row below another one of a table."""
+    text, count = re.subn(rf'(?m)^    {after}.*\\\n', lambda m: m.group() + row, path.read_text())
+    assert count == 1, f'{path.name} has no row {after}'
+    path.write_text(text)
+
+
 @pytest.fixture(scope='module')
 def tree(tmp_path_factory):
     """A copy of the tree with the example in it, built."""
@@ -38,11 +53,8 @@ def tree(tmp_path_factory):
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns('build', '.git', '__pycache__'))
     source, row = example()
     (copy / 'src/core/gap.c').write_text(source)
-    table = copy / 'src/core/constraint.h'
-    text, count = re.subn(r'(?m)^    X\(window, \d+\) +\\\n', lambda m: m.group() + row,
-                          table.read_text())
-    assert count == 1, 'FB_CONSTRAINTS has no row of window'
-    table.write_text(text)
+    add_row(copy / 'src/core/constraint.h', r'X\(window, \d+\)', row)
+    add_row(copy / 'src/signal/headers.c', r'X\("retry-after",', dialect())
     # Not the options of the make that runs this test, which name its own build folder.
     alone = {k: v for k, v in os.environ.items() if not k.startswith('MAKE')}
     made = subprocess.run(['make', '-j2', 'WERROR=-Werror', 'all'], cwd=copy, env=alone, text=True,
@@ -75,7 +87,8 @@ def test_example_is_tidy(tree):
     tidy = subprocess.run(['/usr/bin/python3', 'tools/tidy'], cwd=tree, text=True,
                           capture_output=True, check=False)
     findings = [line for line in tidy.stdout.splitlines()
-                if line.startswith(('src/core/gap.c:', 'src/core/constraint.h:'))]
+                if line.startswith(('src/core/gap.c:', 'src/core/constraint.h:',
+                                    'src/signal/headers.c:'))]
     assert not findings and 'rules' in tidy.stdout, findings or tidy.stderr
 
 
@@ -105,3 +118,15 @@ def test_mistakes_are_explained(library, text):
     err = Error()
     assert not library.fly_limiter_new(text, 0, 1, ctypes.byref(err))
     assert err.text.startswith(text) and b'expected a time such as 50ms' in err.text
+
+
+def test_a_dialect_is_one_row(tree):
+    response = 'HTTP/1.1 200 OK\nX-Credits: 37\n\n'
+
+    def scopes(flyball):
+        done = subprocess.run([flyball, 'signals', '--json'], input=response, text=True,
+                              capture_output=True, check=False)
+        return [(s['name'], s['remaining']) for s in json.loads(done.stdout)['scopes']]
+
+    assert scopes(tree / 'build/flyball') == [('credits', 37)]
+    assert scopes(BUILD / 'flyball') == []

@@ -65,7 +65,8 @@ def test_paces_of_all_kinds():
     assert 'then 0.0833/s, as the text states.' in pace('', 'Maximum 5 requests within 1 minute')
     assert 'as fast as probing finds' in pace('Server: x')
     assert 'at most 3 at once' in pace('X-Concurrency-Limit: 3')
-    assert 'then 0/s, bound by bulk' in pace('sforce-limit-info: bulk=5/5\nx-ratelimit-bulk-reset: 9')
+    assert 'then 0/s, bound by bulk' in pace('sforce-limit-info: bulk=5/5\n'
+                                             'x-ratelimit-bulk-reset: 9')
 
 
 def test_nothing_found_is_told_by_the_exit_status():
