@@ -65,42 +65,50 @@ static int drop_deferred(struct db *db, const struct journal *j, uint64_t item)
 static int add_line(struct journal *j, struct journal_entry *e)
 {
     struct buffer *out = &j->output.next;
-    size_t before = out->size;
 
     if (!e->format)
         return 0;
     fb_journal_begin_line(out, e->item, e->state, e->next != NULL);
     int error = e->format(e, out);
     fb_buffer_add(out, "}\n", 2);
-    if (error == 0 && out->failed)
-        error = -ENOMEM;
     if (error < 0)
         j->failing = e->failing;
-    if (error < 0 || j->output.fd < 0) {
-        out->size = before;
-        out->failed = false;
-    }
-    return error;
+    return error == 0 && out->failed ? -ENOMEM : error;
 }
 
-int fb_journal_apply(struct store_job *job, struct db *db)
+/* What the entry changes in the tables. */
+static int change_rows(struct journal *j, const struct journal_entry *e, struct db *db)
 {
-    struct journal_entry *e = (struct journal_entry *)(void *)job; /* its first member */
-    struct journal *j = e->journal;
-    int error = add_line(j, e);
+    int error = 0;
 
-    if (error == 0 && e->next) {
+    if (e->next) {
         j->has_pages = true;
         return fb_page_write(db, j->batch, e);
     }
-    if (error == 0 && j->has_pages)
+    if (j->has_pages)
         error = fb_page_drop(db, j->batch, e->item);
     if (error == 0 && e->state == ITEM_deferred)
         error = put_deferred(db, j, e);
     else if (error == 0 && j->had_deferred)
         error = drop_deferred(db, j, e->item);
-    if (error == 0 && !add_change(j, e))
-        error = -ENOMEM;
+    return error == 0 && !add_change(j, e) ? -ENOMEM : error;
+}
+
+/* An entry that fails leaves no line behind: it comes back, and is as good as never put. */
+int fb_journal_apply(struct store_job *job, struct db *db)
+{
+    struct journal_entry *e = (struct journal_entry *)(void *)job; /* its first member */
+    struct journal *j = e->journal;
+    struct buffer *out = &j->output.next;
+    size_t before = out->size;
+    int error = add_line(j, e);
+
+    if (error == 0)
+        error = change_rows(j, e, db);
+    if (error < 0 || j->output.fd < 0) {
+        out->size = before;
+        out->failed = false;
+    }
     return error;
 }
 

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 
 #include "core/rng.h"
 #include "store/deferred.h"
+#include "util/alloc.h"
 
 /* A batch as a test holds it. */
 struct batch {
@@ -445,6 +447,53 @@ static void a_damaged_journal_is_set_aside_and_read_back(void **state)
     close_batch(&b);
 }
 
+static void change(const char *path, const char *sql)
+{
+    sqlite3 *s = NULL;
+
+    assert_int_equal(sqlite3_open(path, &s), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(s, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_changes(s), 1);
+    sqlite3_close(s);
+}
+
+/* Changes that SQLite cannot see: each is noticed, and the output is believed. */
+static void a_wrong_row_is_noticed(void **state)
+{
+    static const char *const WRONG[] = {
+        "UPDATE chunk SET states = zeroblob(2048)",
+        "UPDATE chunk SET states = zeroblob(10)",
+        "UPDATE chunk SET number = 7",
+        "DELETE FROM chunk",
+        "UPDATE batch SET out_size = 5",
+        "UPDATE batch SET out_size = -5",
+        "UPDATE batch SET marks = 0",
+        "UPDATE batch SET replaced = 1",
+        "UPDATE batch SET id = 9",
+    };
+    struct journal_options o = file_options();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
+        struct batch b;
+
+        o.fresh = true;
+        open_batch(&b, &o);
+        put(&b, 1, ITEM_done);
+        put(&b, 3, ITEM_failed);
+        close_batch(&b);
+        change(o.path, WRONG[i]);
+        o.fresh = false;
+        open_batch(&b, &o);
+        if (!b.found.rebuilt)
+            fail_msg("not noticed: %s", WRONG[i]);
+        assert_int_equal(state_of(&b, 1), ITEM_done);
+        assert_int_equal(state_of(&b, 2), ITEM_pending);
+        assert_int_equal(state_of(&b, 3), ITEM_failed);
+        close_batch(&b);
+    }
+}
+
 /* Whichever bit is wrong, an item is finished exactly when the output has it. */
 static void a_changed_byte_does_no_harm(void **state)
 {
@@ -480,6 +529,69 @@ static void a_changed_byte_does_no_harm(void **state)
         (void)unlink(rig_path("j.db-shm"));
     }
     free(good);
+}
+
+/* Memory is out at the n-th call, for every n: an error each time, and the journal stays sound. */
+static void without_memory_nothing_is_harmed(void **state)
+{
+    struct journal_options o = file_options();
+    struct fly_error err = {""};
+    struct batch b;
+    size_t n = 0;
+
+    (void)state;
+    open_batch(&b, &o);
+    put(&b, 1, ITEM_done);
+    put(&b, 2, ITEM_deferred);
+    put_page(&b, 1, "http://h/2");
+    close_batch(&b);
+    o.again = 1u << ITEM_deferred;
+    for (bool done = false; !done; n++) {
+        fb_alloc_fail_at(n + 1);
+        struct store_options so = {0};
+        int error = fb_store_open(&so, &b.store);
+        if (error == 0)
+            error = fb_journal_open(b.store, &o, &b.journal, &b.found, &err);
+        else
+            b.store = NULL;
+        fb_alloc_fail_at(0);
+        done = error == 0;
+        assert_true(done || error == -ENOMEM);
+        assert_int_equal(fb_store_close(b.store, LONG_MS), 0);
+        if (done)
+            fb_journal_close(b.journal, false);
+    }
+    assert_true(n > 5);
+    o.again = 0;
+    open_batch(&b, &o);
+    assert_int_equal(state_of(&b, 1), ITEM_done);
+    assert_int_equal(state_of(&b, 2), ITEM_pending);
+    close_batch(&b);
+}
+
+/* The same while results are being written: each is committed, or comes back with the error. */
+static void without_memory_results_come_back(void **state)
+{
+    struct journal_options o = file_options();
+    int times[4];
+
+    (void)state;
+    for (size_t n = 1; n < 12; n++) {
+        struct batch b;
+
+        o.fresh = true;
+        open_batch(&b, &o);
+        fb_alloc_fail_at(n);
+        for (uint64_t i = 1; i <= 3; i++)
+            put(&b, i, ITEM_done);
+        int error = fb_store_drain(b.store, LONG_MS);
+        fb_alloc_fail_at(0);
+        assert_int_equal(error, 0);
+        close_batch(&b);
+        assert_true(b.committed == 3 || b.error == -ENOMEM);
+        count_lines(o.output, times, 3);
+        assert_int_equal(times[1] + times[2] + times[3], b.committed);
+    }
 }
 
 static void told(void *context, int error, const char *sentence)
@@ -620,7 +732,10 @@ int main(void)
         TEST(an_item_of_several_pages_goes_on_where_it_was),
         TEST(read_back_an_item_without_its_last_page_has_failed),
         TEST(a_damaged_journal_is_set_aside_and_read_back),
+        TEST(a_wrong_row_is_noticed),
         TEST(a_changed_byte_does_no_harm),
+        TEST(without_memory_nothing_is_harmed),
+        TEST(without_memory_results_come_back),
         TEST(a_full_disk_is_told_and_nothing_is_lost),
         TEST(a_reader_that_left_ends_it),
         TEST(killed_at_any_moment_every_item_is_there_once),

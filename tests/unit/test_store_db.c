@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "core/rng.h"
+#include "store/cache.h"
 #include "store/db.h"
 #include "store/learned.h"
 #include "store/schema.h"
@@ -237,6 +238,55 @@ static void who_holds_the_lock_is_waited_for_and_not_for_ever(void **state)
     fb_db_close(b);
 }
 
+static void a_wrong_row_is_dropped(void **state)
+{
+    static const char *const WRONG[] = {
+        "UPDATE learned SET rate = 99",       "UPDATE learned SET state = 'blub'",
+        "UPDATE learned SET confidence = 1",  "UPDATE learned SET host = 'other'",
+        "UPDATE learned SET changed_s = 2",   "UPDATE learned SET saved_s = 2",
+        "UPDATE learned SET reduction = 0.5", "UPDATE learned SET recovery_s = 7",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
+        struct db *db = open_db(NULL, 0);
+        int dropped = 0;
+
+        remember(db, "h", 2.0);
+        assert_int_equal(sqlite3_exec(db->sqlite, WRONG[i], NULL, NULL, NULL), SQLITE_OK);
+        assert_close(rates(db, &dropped), 0.0, 0.0);
+        assert_int_equal(dropped, 1);
+        fb_db_close(db);
+    }
+}
+
+static void answers_are_kept_until_a_byte_is_wrong(void **state)
+{
+    struct db *db = open_db(NULL, 0);
+    struct cached c = {.key = {1, 2},
+                       .etag = "\"a\"",
+                       .modified = "",
+                       .type = "text/plain",
+                       .body = "body",
+                       .body_size = 4,
+                       .stored_s = 7};
+    struct cached found;
+
+    (void)state;
+    assert_int_equal(fb_cache_read(db, c.key, &found), 0);
+    assert_int_equal(fb_cache_write(db, &c), 0);
+    assert_int_equal(fb_cache_read(db, c.key, &found), 1);
+    assert_string_equal(found.etag, "\"a\"");
+    assert_memory_equal(found.body, "body", 4);
+    assert_int_equal(fb_cache_read(db, (uint64_t[]){2, 1}, &found), 0);
+    assert_int_equal(sqlite3_exec(db->sqlite, "UPDATE cached SET body = 'bode'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(fb_cache_read(db, c.key, &found), 0);
+    c.body_size = CACHE_BODY_MAX + 1u;
+    assert_int_equal(fb_cache_write(db, &c), -EFBIG);
+    fb_db_close(db);
+}
+
 /* A byte is changed anywhere: the file is set aside, or the row dropped, or it did not matter. */
 static void a_changed_byte_never_gives_a_wrong_value(void **state)
 {
@@ -339,6 +389,8 @@ int main(void)
         TEST(a_place_that_is_not_there_means_memory_or_an_error),
         TEST(read_only_reads),
         TEST(who_holds_the_lock_is_waited_for_and_not_for_ever),
+        TEST(a_wrong_row_is_dropped),
+        TEST(answers_are_kept_until_a_byte_is_wrong),
         TEST(a_changed_byte_never_gives_a_wrong_value),
         TEST(the_last_thousand_events_stay),
         TEST(learned_values_out_of_range_are_refused),
