@@ -195,6 +195,20 @@ static int read_engine(struct fetch_parts *p, const struct fetch_line *l)
     return 0;
 }
 
+static int read_screen(struct fetch_options *o, const struct fetch_line *l)
+{
+    int mode = l->progress ? fb_screen_mode_find(l->progress) : SCREEN_auto;
+    int color = l->color ? fb_screen_color_find(l->color) : SCREEN_COLOR_auto;
+
+    if (mode < 0)
+        return complain("not auto, bar, plain, json or none", "--progress");
+    if (color < 0)
+        return complain("not auto, always or never", "--color");
+    o->progress = (enum screen_mode)mode;
+    o->color = (enum screen_color)color;
+    return 0;
+}
+
 static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc, char **argv)
 {
     struct fetch_options *o = &p->options;
@@ -206,6 +220,8 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
         error = read_limits(p, l);
     if (error == 0)
         error = read_engine(p, l);
+    if (error == 0)
+        error = read_screen(o, l);
     o->header = p->header;
     o->limits = p->limit;
     o->output = l->jsonl && strcmp(l->jsonl, "-") != 0 ? l->jsonl : NULL;

@@ -24,6 +24,8 @@ struct fetch_line {
     bool deferred;
     bool keep_going;
     bool quiet;
+    const char *progress;
+    const char *color;
     bool request_id;
     bool conditional;
     bool robots;

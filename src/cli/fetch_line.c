@@ -21,6 +21,9 @@
     X("output", "-o,--output", TEXT, folder, 0, 0, "DIR", "the name of a folder")                \
     X("output", "--no-bodies", FLAG, no_bodies, 0, 0, "", "")                                    \
     X("output", "-q,--quiet", FLAG, quiet, 0, 0, "", "")                                         \
+    X("output", "--progress", TEXT, progress, 0, 0, "auto|bar|plain|json|none",                  \
+      "auto, bar, plain, json or none")                                                          \
+    X("output", "--color", TEXT, color, 0, 0, "auto|always|never", "auto, always or never")      \
     X("again", "--journal", TEXT, journal, 0, 0, "FILE", "the name of a file")                   \
     X("again", "--fresh", FLAG, fresh, 0, 0, "", "")                                             \
     X("again", "--retry-failed", FLAG, retry_failed, 0, 0, "", "")                               \

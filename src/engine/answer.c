@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "engine/inside.h"
+#include "util/text.h"
 
 static double left_of(const struct fly_pool *p)
 {
@@ -39,6 +40,17 @@ static void read_headers(struct fly_signal_reader *r, const struct attempt_end *
     }
 }
 
+/* For people who ask; the limiter has its own books. */
+static void remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns)
+{
+    if (o->limit == FLY_ABSENT || o->remaining == FLY_ABSENT)
+        return;
+    told->limit = o->limit;
+    told->remaining = o->remaining;
+    told->reset_ns = o->reset_ns == FLY_ABSENT ? 0 : o->reset_ns;
+    told->window_ns = window_ns == FLY_ABSENT ? 0 : window_ns;
+}
+
 void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
                     struct fly_outcome *o)
 {
@@ -56,6 +68,21 @@ void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns
         return;
     read_headers(&r, end);
     fly_signal_body(&r, end->body, end->body_size);
-    if (fly_signal_end(&r, &s) == 0)
-        fly_signal_outcome(&s, pool_of(k, &s), now_ns, o);
+    if (fly_signal_end(&r, &s) == 0) {
+        size_t pool = pool_of(k, &s);
+
+        fly_signal_outcome(&s, pool, now_ns, o);
+        remember(&k->told, o, pool < s.pool_count ? s.pool[pool].window_ns : FLY_ABSENT);
+    }
+}
+
+void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outcome *o)
+{
+    struct text t;
+
+    k->told.retry_after_ns = o->retry_after_ns == FLY_ABSENT ? 0 : o->retry_after_ns;
+    k->told.refused_ns = j->engine->now_ns;
+    k->told.status = o->status;
+    fb_text_init(&t, k->told.item, sizeof(k->told.item));
+    fb_text_add(&t, j->id);
 }

@@ -273,6 +273,8 @@ static bool report(struct attempt *a, const struct attempt_end *end)
     o.latency_ns = e->now_ns - a->sent_ns;
     o.ticket = a->ticket;
     fly_limiter_report(a->key->limiter, e->now_ns, &o);
+    if (o.flags & FLY_THROTTLED)
+        fb_answer_refused(a->key, a->job, &o);
     return o.flags & FLY_THROTTLED;
 }
 

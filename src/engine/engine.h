@@ -297,6 +297,17 @@ struct engine_stats {
 
 void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats);
 
+/* What the answers under a key said last; zeroes: nothing was said. */
+struct engine_told {
+    int64_t limit, remaining; /* of its pool */
+    int64_t window_ns;        /* so long a time the limit is for; 0: not said */
+    int64_t reset_ns;         /* an instant */
+    int64_t retry_after_ns;   /* with the last refusal for rate; 0: not said */
+    int64_t refused_ns;       /* when that came */
+    int32_t status;           /* of it */
+    char item[64];            /* the id of the task, cut where longer */
+};
+
 /* What a key is doing, for status and --plan. */
 struct engine_key_state {
     struct engine_key key;
@@ -304,6 +315,7 @@ struct engine_key_state {
     int64_t queued, in_flight;
     int64_t ready_at_ns; /* <= now: it may send; FLY_NEVER: an answer decides */
     const char *cause;   /* "" or what it waits for */
+    const struct engine_told *told;
 };
 
 /* Call `each` for every key, in no particular order. */

@@ -42,6 +42,7 @@ struct key {
     struct fly_limiter *limiter;
     const char *preset; /* the name of what is known of the provider, or NULL */
     struct fly_reset_habit habit;
+    struct engine_told told;
     struct breaker breaker;
     struct pause pause;
     int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
@@ -182,6 +183,7 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
 /* answer.c: what the answer says about limits. */
 void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
                     struct fly_outcome *o);
+void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outcome *o);
 
 /* url.c */
 struct url_parts {

@@ -275,6 +275,7 @@ static void tell_one(void *arg, struct table_entry *entry)
         .in_flight = k->in_flight,
         .ready_at_ns = k->q.lane ? to->engine->now_ns : k->q.wait_ns,
         .cause = k->q.lane ? "" : k->cause,
+        .told = &k->told,
     };
 
     to->each(to->arg, &s);

@@ -33,11 +33,11 @@ void fb_conditional_open(struct fetch *f)
         error = fb_db_open(path.bytes, DB_OURS | DB_OR_MEMORY, &db, &err);
     fb_buffer_fini(&path);
     if (error < 0 || !db) {
-        fprintf(stderr, "flyball fetch: %s; answers are not kept\n", err.text);
+        fb_say(f, "flyball fetch: %s; answers are not kept", err.text);
         return;
     }
     if (db->note.text[0])
-        fprintf(stderr, "flyball fetch: %s\n", db->note.text);
+        fb_say(f, "flyball fetch: %s", db->note.text);
     f->cache = fb_store_adopt(f->store, db, NULL);
     if (!f->cache)
         fb_db_close(db);

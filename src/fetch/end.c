@@ -107,7 +107,7 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
     fb_buffer_fini(&place);
     fb_buffer_fini(&id);
     if (!r) {
-        fputs("flyball fetch: out of memory\n", stderr);
+        fb_say(f, "flyball fetch: out of memory");
         fb_end_worse(f, FETCH_BROKEN);
         return;
     }
@@ -217,7 +217,7 @@ void fb_end_result(void *user, const struct engine_result *r)
     else
         end_errand(e, r);
     if (r->escalated && f->o->engine.mode == MODE_STRICT && !f->stopping) {
-        fputs("flyball fetch: strict: one has failed, so nothing more is begun\n", stderr);
+        fb_say(f, "flyball fetch: strict: one has failed, so nothing more is begun");
         fb_fetch_stop(f, FETCH_DRAIN_MS);
     }
     fb_fetch_go_on(f);

@@ -180,7 +180,7 @@ static void submit(struct errand *e, const struct cached *known)
     }
     fb_errand_end(e);
     if (error != -ESHUTDOWN) {
-        fprintf(stderr, "flyball fetch: %s\n", strerror(-error));
+        fb_say(f, "flyball fetch: %s", strerror(-error));
         fb_end_worse(f, FETCH_BROKEN);
         fb_fetch_stop(f, 0);
     }
@@ -245,7 +245,7 @@ void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check)
     struct errand *e = fb_errand_new(f, i, check);
 
     if (!e) {
-        fputs("flyball fetch: out of memory\n", stderr);
+        fb_say(f, "flyball fetch: out of memory");
         fb_end_worse(f, FETCH_BROKEN);
         fb_fetch_stop(f, FETCH_DRAIN_MS);
         return;

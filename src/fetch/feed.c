@@ -24,10 +24,10 @@ static void lose(struct fetch *f, const struct item *i, uint16_t check)
 
 static void list_changed(struct fetch *f, const struct item *i)
 {
-    fprintf(stderr,
-            "flyball fetch: %s:%llu: not the request that the journal has there; the list was "
-            "changed. --fresh starts over.\n",
-            f->o->list ? f->o->list : "command line", (unsigned long long)i->line);
+    fb_say(f,
+           "flyball fetch: %s:%llu: not the request that the journal has there; the list was "
+           "changed. --fresh starts over.",
+           f->o->list ? f->o->list : "command line", (unsigned long long)i->line);
     fb_end_worse(f, FETCH_USAGE);
     fb_fetch_stop(f, FETCH_DRAIN_MS);
 }
@@ -53,11 +53,11 @@ static void take_item(struct fetch *f, const struct item *i)
 
 static void bad_line(struct fetch *f, const struct fly_error *err)
 {
-    fprintf(stderr, "%s\n", err->text);
+    fb_say(f, "%s", err->text);
     f->bad_lines++;
     fb_end_worse(f, f->o->keep_going ? FETCH_FAILED : FETCH_USAGE);
     if (!f->o->keep_going) {
-        fputs("flyball fetch: stopped there; --keep-going goes on with the other lines\n", stderr);
+        fb_say(f, "flyball fetch: stopped there; --keep-going goes on with the other lines");
         fb_fetch_stop(f, FETCH_DRAIN_MS);
     }
 }
@@ -114,8 +114,8 @@ static void feed_one(struct fetch *f)
     } else if (found == -EAGAIN) {
         wait_for_input(f);
     } else {
-        fprintf(stderr, "flyball fetch: cannot read %s: %s\n", f->o->list ? f->o->list : "list",
-                strerror(-found));
+        fb_say(f, "flyball fetch: cannot read %s: %s", f->o->list ? f->o->list : "list",
+               strerror(-found));
         fb_end_worse(f, FETCH_USAGE);
         f->list_ended = true;
     }

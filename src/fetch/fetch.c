@@ -20,7 +20,6 @@
 
 #define NS_PER_MS      INT64_C(1000000)
 #define TICK_MS        10000 /* what was learned is saved */
-#define TICKS_PER_LINE 3     /* of progress */
 #define STORE_CLOSE_MS 10000
 
 void fb_fetch_options_init(struct fetch_options *o)
@@ -59,6 +58,12 @@ static void finish(struct fetch *f)
 {
     f->closing = true;
     (void)uv_idle_stop(&f->feeder);
+    if (f->o->on_progress) {
+        struct progress p;
+
+        fb_pulse_read(f, &p);
+        f->o->on_progress(f->o->to, &p, true);
+    }
     fb_report_end(f);
     fb_memory_save(f);
     fb_engine_close(f->engine, engine_closed, f);
@@ -119,7 +124,7 @@ static void trouble(void *context, int error, const char *sentence)
     if (error == -EPIPE)
         f->is_pipe_gone = true;
     else
-        fprintf(stderr, "flyball fetch: %s\n", sentence);
+        fb_say(f, "flyball fetch: %s", sentence);
     if (error == -EBUSY)
         return;
     if (error != -EPIPE)
@@ -139,12 +144,12 @@ static void on_signal(uv_signal_t *handle, int number)
 
     if (number == SIGUSR1) {
         if (f->engine && !f->closing)
-            fb_report_progress(f);
+            fb_pulse_now(f);
         return;
     }
     fb_end_worse(f, FETCH_INTERRUPTED);
     if (f->interrupts++ == 0 && !f->o->quiet)
-        fputs("flyball fetch: interrupted; what is under way may end. Again: at once.\n", stderr);
+        fb_say(f, "flyball fetch: interrupted; what is under way may end. Again: at once.");
     fb_fetch_stop(f, f->interrupts == 1 ? FETCH_DRAIN_MS : 0);
 }
 
@@ -155,15 +160,21 @@ static void tick(uv_timer_t *timer)
     if (!f->engine || f->closing)
         return;
     fb_memory_save(f);
-    if (!f->o->quiet && ++f->ticks % TICKS_PER_LINE == 0)
-        fb_report_progress(f);
+}
+
+static void pulse(uv_timer_t *timer)
+{
+    struct fetch *f = timer->data;
+
+    if (f->engine && !f->closing)
+        fb_pulse(f);
 }
 
 /* ------------------------------------------------------------------------------------- set up */
 
-static int complain(const struct fly_error *err, int error, int code)
+static int complain(struct fetch *f, const struct fly_error *err, int error, int code)
 {
-    fprintf(stderr, "flyball fetch: %s\n", err->text[0] ? err->text : strerror(-error));
+    fb_say(f, "flyball fetch: %s", err->text[0] ? err->text : strerror(-error));
     return code;
 }
 
@@ -174,7 +185,8 @@ static void open_handles(struct fetch *f)
     (void)uv_async_init(&f->loop, &f->wake, store_turn);
     (void)uv_idle_init(&f->loop, &f->feeder);
     (void)uv_timer_init(&f->loop, &f->clock);
-    f->wake.data = f->feeder.data = f->clock.data = f;
+    (void)uv_timer_init(&f->loop, &f->pulse);
+    f->wake.data = f->feeder.data = f->clock.data = f->pulse.data = f;
     for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
         (void)uv_signal_init(&f->loop, &f->signals[i]);
         f->signals[i].data = f;
@@ -183,6 +195,7 @@ static void open_handles(struct fetch *f)
     if (fb_list_fd(f->list) >= 0 && uv_poll_init(&f->loop, &f->input, fb_list_fd(f->list)) == 0)
         f->input.data = f;
     (void)uv_timer_start(&f->clock, tick, TICK_MS, TICK_MS);
+    (void)uv_timer_start(&f->pulse, pulse, PULSE_MS, PULSE_MS);
 }
 
 static int open_list(struct fetch *f, struct fly_error *err)
@@ -212,19 +225,19 @@ static int set_up(struct fetch *f)
     int error = open_list(f, &err);
 
     if (error < 0)
-        return complain(&err, error, FETCH_USAGE);
+        return complain(f, &err, error, FETCH_USAGE);
     f->total = f->o->list ? fb_list_count(f->o->list) : -1;
     open_handles(f);
     error = fb_store_open(&so, &f->store);
     if (error == 0)
         error = fb_batch_open(f, &err);
     if (error < 0)
-        return complain(&err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN);
+        return complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN);
     fb_memory_open(f);
     if (f->o->conditional || f->o->engine.mode == MODE_OFFLINE)
         fb_conditional_open(f);
     error = open_engine(f, &err);
-    return error < 0 ? complain(&err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN)
+    return error < 0 ? complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN)
                      : FETCH_DONE;
 }
 
@@ -262,6 +275,7 @@ int fb_fetch_run(const struct fetch_options *o)
     }
     (void)signal(SIGPIPE, SIG_IGN);
     f->o = o;
+    fb_screen_open(&f->screen, o->quiet ? SCREEN_none : o->progress, o->color);
     f->room = FETCH_ITEMS_MIN;
     f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
     f->worst = set_up(f);

@@ -15,7 +15,9 @@
 #include <stdint.h>
 
 #include "engine/engine.h"
+#include "fetch/progress.h"
 #include "fetch/result.h"
+#include "fetch/screen.h"
 #include "store/journal.h"
 
 #define FETCH_ITEMS_MIN 2048        /* under way at first */
@@ -58,6 +60,11 @@ struct fetch_options {
     bool deferred;
     bool keep_going;
     bool quiet;
+    enum screen_mode progress;
+    enum screen_color color;
+    /* Told how far it is, four times a second and at the end; NULL: it is shown as usual. */
+    void (*on_progress)(void *to, const struct progress *p, bool is_over);
+    void *to;
     bool request_id;
     bool no_bodies;
     bool conditional;

@@ -3,7 +3,8 @@
  * fetch_parts.h - the batch inside: what its files share.
  *
  * fetch.c sets it up and ends it, batch.c opens journal and output, feed.c turns lines into tasks,
- * errand.c sends them on their way, end.c turns results into rows, report.c talks to people;
+ * errand.c sends them on their way, end.c turns results into rows, report.c talks to people and
+ * pulse.c tells them how far it is;
  * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
  * provider.c whose limits hold, memory.c what was learned.
  */
@@ -39,8 +40,27 @@ struct errand {
     struct gate *gate;
 };
 
+#define PULSE_MS      250
+#define METER_SAMPLES 21 /* five seconds of them */
+
+/* What ended lately, and what people were told of. */
+struct meter {
+    struct {
+        int64_t at_ns;
+        int64_t done;
+    } sample[METER_SAMPLES];
+    size_t count; /* so far; the latest METER_SAMPLES are there */
+    int64_t line_ns;
+    int64_t hold_until_ns; /* of the hold told last */
+    bool was_learning;
+    bool was_waiting;
+};
+
 struct fetch {
     const struct fetch_options *o;
+    struct screen screen;
+    struct meter meter;
+    uv_timer_t pulse;
     uv_loop_t loop;
     uv_async_t wake; /* the store has something for us */
     uv_idle_t feeder;
@@ -80,7 +100,6 @@ struct fetch {
     int64_t bad_lines;
     int64_t told_failures;
     int64_t began_ns;
-    int64_t ticks;
 };
 
 /* --------------------------------------------------------------------------------- batch.c */
@@ -173,9 +192,24 @@ void fb_fetch_go_on(struct fetch *f);
 
 /* ------------------------------------------------------------------------------- report.c */
 
-void fb_report_begin(const struct fetch *f);
-void fb_report_progress(const struct fetch *f);
+/* A line for people; those that say "flyball fetch: " are shorter as JSON. */
+void fb_say(struct fetch *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fb_report_begin(struct fetch *f);
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum item_state state);
-void fb_report_end(const struct fetch *f);
+void fb_report_end(struct fetch *f);
+
+/* -------------------------------------------------------------------------------- pulse.c */
+
+/* How many have ended in this run. */
+int64_t fb_pulse_ended(const struct fetch *f);
+
+/* How far it is, now. */
+void fb_pulse_read(struct fetch *f, struct progress *ret_progress);
+
+/* Four times a second: show it, as far as there is something new to show. */
+void fb_pulse(struct fetch *f);
+
+/* Somebody asks. */
+void fb_pulse_now(struct fetch *f);
 
 #endif

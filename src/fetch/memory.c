@@ -70,7 +70,7 @@ static struct db *open_file(struct fetch *f)
     if (error == 0 && fb_buffer_text(&path))
         error = fb_db_open(path.bytes, DB_OURS | DB_OR_MEMORY, &db, &err);
     if (error < 0 && !f->o->quiet)
-        fprintf(stderr, "flyball fetch: %s; what is learned will be forgotten\n", err.text);
+        fb_say(f, "flyball fetch: %s; what is learned will be forgotten", err.text);
     fb_buffer_fini(&path);
     return error < 0 ? NULL : db;
 }
@@ -83,10 +83,10 @@ void fb_memory_open(struct fetch *f)
     if (!db)
         return;
     if (db->note.text[0])
-        fprintf(stderr, "flyball fetch: %s\n", db->note.text);
+        fb_say(f, "flyball fetch: %s", db->note.text);
     if (fb_learned_each(db, remember, f, &dropped) < 0 || dropped > 0)
-        fprintf(stderr, "flyball fetch: %s: %d learned limits are damaged; learning them anew\n",
-                db->path ? db->path : "memory", dropped);
+        fb_say(f, "flyball fetch: %s: %d learned limits are damaged; learning them anew",
+               db->path ? db->path : "memory", dropped);
     f->learned = fb_store_adopt(f->store, db, NULL);
     if (!f->learned)
         fb_db_close(db);

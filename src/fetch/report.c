@@ -1,60 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* report.c - what people are told while a batch runs: on stderr, a line at a time. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "fetch/fetch_parts.h"
 #include "fetch/place.h"
+#include "util/buffer.h"
+#include "util/json.h"
 #include "util/text.h"
 
 #define FAILURES_TOLD 10
 
-static int64_t ended(const struct fetch *f)
+void fb_say(struct fetch *f, const char *format, ...)
 {
-    int64_t sum = 0;
+    char text[1024];
+    va_list words;
 
-    for (int s = ITEM_done; s < ITEM_STATES; s++)
-        sum += f->count[s];
-    return sum;
+    va_start(words, format);
+    (void)vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    fb_screen_say(&f->screen, text, false);
 }
 
-void fb_report_begin(const struct fetch *f)
+void fb_report_begin(struct fetch *f)
 {
     int64_t done = 0;
 
     for (int s = ITEM_started; s < ITEM_STATES; s++)
         done += (int64_t)f->found.items[s];
     if (f->found.note.text[0])
-        fprintf(stderr, "flyball fetch: %s\n", f->found.note.text);
+        fb_say(f, "flyball fetch: %s", f->found.note.text);
     if (f->o->quiet || !f->found.resumed)
         return;
-    fprintf(stderr, "resuming: %lld done", (long long)done);
     if (f->total >= 0)
-        fprintf(stderr, ", %lld to go", (long long)(f->total > done ? f->total - done : 0));
-    fputc('\n', stderr);
+        fb_say(f, "resuming: %lld done, %lld to go", (long long)done,
+               (long long)(f->total > done ? f->total - done : 0));
+    else
+        fb_say(f, "resuming: %lld done", (long long)done);
     if (f->total >= 0 && done >= f->total)
-        fputs("nothing is left to do; --retry-failed, --deferred or --fresh would do some again\n",
-              stderr);
-}
-
-void fb_report_progress(const struct fetch *f)
-{
-    struct engine_stats s;
-    char at[32];
-    time_t now = time(NULL);
-    struct tm utc;
-
-    (void)gmtime_r(&now, &utc);
-    (void)strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    fb_engine_stats(f->engine, &s);
-    fprintf(stderr, "%s fetch done=%lld", at, (long long)(f->earlier + ended(f)));
-    if (f->total >= 0)
-        fprintf(stderr, " total=%lld", (long long)f->total);
-    fprintf(stderr, " in_flight=%lld throttled=%lld failed=%lld deferred=%lld\n",
-            (long long)s.in_flight, (long long)s.throttled,
-            (long long)(f->count[ITEM_failed] + f->count[ITEM_unknown]),
-            (long long)f->count[ITEM_deferred]);
+        fb_say(f, "nothing is left to do; --retry-failed, --deferred or --fresh would do some "
+                  "again");
 }
 
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum item_state state)
@@ -64,33 +50,33 @@ void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum i
     if ((state != ITEM_failed && state != ITEM_unknown) || f->told_failures > FAILURES_TOLD)
         return;
     if (f->told_failures++ == FAILURES_TOLD) {
-        fputs("flyball fetch: more have failed; the results tell which\n", stderr);
+        fb_say(f, "flyball fetch: more have failed; the results tell which");
         return;
     }
     fb_place_add(&place, facts->url);
-    fprintf(stderr, "flyball fetch: %s: item %s (%s): %s\n", fb_journal_outcome(state), facts->id,
-            fb_buffer_text(&place) ? place.bytes : "?", facts->sentence ? facts->sentence : "");
+    fb_say(f, "flyball fetch: %s: item %s (%s): %s", fb_journal_outcome(state), facts->id,
+           fb_buffer_text(&place) ? place.bytes : "?", facts->sentence ? facts->sentence : "");
     fb_buffer_fini(&place);
 }
 
 /* A word as a shell would take it. */
-static void print_word(const char *word)
+static void add_word(struct buffer *to, const char *word)
 {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:=,@%+";
 
     if (word[0] && strspn(word, PLAIN) == strlen(word)) {
-        fputs(word, stderr);
+        fb_buffer_add_text(to, word);
         return;
     }
-    fputc('\'', stderr);
+    fb_buffer_add_char(to, '\'');
     for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, '\0'}, stderr);
-    fputc('\'', stderr);
+        fb_buffer_add_text(to, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    fb_buffer_add_char(to, '\'');
 }
 
 /* The same word without what looks like a credential. */
-static void print_without_secrets(const char *word, bool is_password)
+static void add_without_secrets(struct buffer *to, const char *word, bool is_password)
 {
     size_t name = strcspn(word, ":");
     struct buffer shown = BUFFER_INIT;
@@ -106,45 +92,102 @@ static void print_without_secrets(const char *word, bool is_password)
     } else {
         fb_buffer_add_text(&shown, word);
     }
-    print_word(fb_buffer_text(&shown) ? shown.bytes : "...");
+    add_word(to, fb_buffer_text(&shown) ? shown.bytes : "...");
     fb_buffer_fini(&shown);
 }
 
 /* The command that goes on. */
-static void print_command(const struct fetch_options *o)
+static void say_command(struct fetch *f)
 {
-    fputs("resume: flyball", stderr);
+    const struct fetch_options *o = f->o;
+    struct buffer line = BUFFER_INIT;
+
+    fb_buffer_add_text(&line, "resume: flyball");
     for (int i = 0; i < o->argc; i++) {
         if (strcmp(o->argv[i], "--fresh") == 0)
             continue; /* it would begin again */
-        fputc(' ', stderr);
-        print_without_secrets(o->argv[i], i > 0 && strcmp(o->argv[i - 1], "--proxy-user") == 0);
+        fb_buffer_add_char(&line, ' ');
+        add_without_secrets(&line, o->argv[i],
+                            i > 0 && strcmp(o->argv[i - 1], "--proxy-user") == 0);
     }
-    fputc('\n', stderr);
+    if (fb_buffer_text(&line))
+        fb_screen_say(&f->screen, line.bytes, false);
+    fb_buffer_fini(&line);
 }
 
-static void print_summary(const struct fetch *f)
+/* ---------------------------------------------------------------------------- the summary */
+
+static void add_json_summary(const struct fetch *f, const struct engine_stats *s, int64_t spent_ns,
+                             struct buffer *to)
 {
+    int64_t done = fb_pulse_ended(f);
+
+    fb_buffer_add_char(to, '{');
+    fb_json_text(to, "type", "summary");
+    fb_json_int(to, "done", done);
+    fb_json_int(to, "earlier", f->earlier);
+    for (int i = ITEM_done; i < ITEM_STATES; i++)
+        fb_json_int(to, fb_journal_outcome((enum item_state)i), f->count[i]);
+    fb_json_int(to, "requests", s->requests);
+    fb_json_int(to, "throttled", s->throttled);
+    fb_json_real(to, "seconds", (double)spent_ns / 1e9, 3);
+    fb_json_real(to, "rate", spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, 2);
+    fb_json_int(to, "exit", f->worst);
+    fb_buffer_add_char(to, '}');
+}
+
+/* The mean over the run: what the last seconds were does not matter any more. */
+static void add_summary(const struct fetch *f, const struct engine_stats *s, int64_t spent_ns,
+                        struct buffer *to)
+{
+    int64_t done = fb_pulse_ended(f);
+    int64_t failed = f->count[ITEM_failed] + f->count[ITEM_unknown];
+    char text[256];
     char span[48];
     struct text t;
+
+    fb_text_init(&t, span, sizeof span);
+    fb_text_add_span(&t, spent_ns);
+    (void)snprintf(text, sizeof text, "%lld done in %s (", (long long)done, span);
+    fb_buffer_add_text(to, text);
+    fb_progress_rate(spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, to);
+    (void)snprintf(text, sizeof text,
+                   "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld requests, %lld "
+                   "throttled",
+                   (long long)f->count[ITEM_done], (long long)failed,
+                   (long long)f->count[ITEM_deferred], (long long)f->count[ITEM_skipped],
+                   (long long)s->requests, (long long)s->throttled);
+    fb_buffer_add_text(to, text);
+}
+
+static void print_summary(struct fetch *f)
+{
+    int64_t spent_ns = fb_engine_now(f->engine) - f->began_ns;
+    struct buffer line = BUFFER_INIT;
     struct engine_stats s;
 
     fb_engine_stats(f->engine, &s);
-    fb_text_init(&t, span, sizeof span);
-    fb_text_add_span(&t, fb_engine_now(f->engine) - f->began_ns);
-    fprintf(stderr, "%lld done in %s: %lld ok, %lld failed, %lld deferred, %lld skipped",
-            (long long)ended(f), span, (long long)f->count[ITEM_done],
-            (long long)(f->count[ITEM_failed] + f->count[ITEM_unknown]),
-            (long long)f->count[ITEM_deferred], (long long)f->count[ITEM_skipped]);
-    fprintf(stderr, "; %lld requests, %lld throttled\n", (long long)s.requests,
-            (long long)s.throttled);
+    if (f->screen.mode == SCREEN_json)
+        add_json_summary(f, &s, spent_ns, &line);
+    else
+        add_summary(f, &s, spent_ns, &line);
+    if (fb_buffer_text(&line))
+        fb_screen_print(&f->screen, line.bytes);
+    fb_buffer_fini(&line);
 }
 
-void fb_report_end(const struct fetch *f)
+/* The summary is last, unless there is something to do about it. */
+void fb_report_end(struct fetch *f)
 {
+    bool is_broken = f->worst == FETCH_BROKEN && !f->is_pipe_gone;
+    bool goes_on = f->journal_path && f->o->argc > 0 && (f->interrupts > 0 || is_broken);
+    bool is_json = f->screen.mode == SCREEN_json;
+
+    fb_screen_clear(&f->screen);
+    if (goes_on && is_json)
+        say_command(f);
     if (!f->o->quiet && !f->is_pipe_gone)
         print_summary(f);
-    if (f->journal_path && f->o->argc > 0 &&
-        (f->interrupts > 0 || (f->worst == FETCH_BROKEN && !f->is_pipe_gone)))
-        print_command(f->o);
+    if (goes_on && !is_json)
+        say_command(f);
 }

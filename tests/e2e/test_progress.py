@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""`flyball fetch` tells how far it is: on terminals of any width, in files, to programs."""
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from batch import LONG_S, Batch  # noqa: E402
+from mock_api import Mock  # noqa: E402
+
+PACE = ['--limit', 'rate=40/s burst=1']
+
+
+@pytest.fixture(name='api', scope='module')
+def fixture_api():
+    with Mock() as api:
+        yield f'http://127.0.0.1:{api.port}'
+
+
+@pytest.fixture(name='batch')
+def fixture_batch(tmp_path):
+    return Batch(tmp_path)
+
+
+def on_terminal(batch, columns, *words, **env):
+    """Exit code, and what a terminal of that width was sent."""
+    here, there = pty.openpty()
+    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
+    process = subprocess.Popen(batch.command(*words), cwd=batch.folder, stdin=subprocess.DEVNULL,
+                               env={**batch.env, 'TERM': 'xterm', **env},
+                               stdout=subprocess.DEVNULL, stderr=there)
+    os.close(there)
+    seen = b''
+    while True:
+        try:
+            piece = os.read(here, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(here)
+    return process.wait(timeout=LONG_S), seen.decode()
+
+
+def drawn(seen):
+    """The live line, each time that it was drawn."""
+    return [re.split('\r|\n', part)[0] for part in seen.split('\r\x1b[K')[1:]]
+
+
+@pytest.mark.parametrize('columns', [40, 80, 160])
+def test_live_line(batch, api, columns):
+    code, seen = on_terminal(batch, columns, f'{api}/{{1..80}}', '--jsonl', batch.out, *PACE)
+    assert code == 0
+    lines = drawn(seen)
+    assert len(lines) >= 3
+    assert all(len(line) < columns for line in lines[:-1])
+    live = next(line for line in lines if 'ETA ' in line)
+    assert re.search(r'\d+/80\b', live) and re.search(r'[\d.]+/s', live)
+    if columns > 40:
+        assert '429s 0' in live and 'bound by 40.0/s' in live
+    if columns > 80:
+        assert re.search(r'\[=*> *\]', live) and ' %' in live and '127.0.0.1:' in live
+    assert '80 done in ' in lines[-1] and '80 ok' in lines[-1]
+
+
+def test_colour_and_progress_are_two_switches(batch, api):
+    words = [f'{api}/{{1..20}}', '--fresh', '--jsonl', batch.out, *PACE]
+    for env in ({'NO_COLOR': '1'}, {}):
+        seen = on_terminal(batch, 80, *words, *([] if env else ['--color=never']), **env)[1]
+        assert '\r\x1b[K' in seen and not re.search(r'\x1b\[[\d;]*m', seen)
+    seen = on_terminal(batch, 80, *words, TERM='dumb')[1].replace('\r\n', '\n')
+    assert '\x1b' not in seen and '\r' not in seen and '20 done in ' in seen
+    seen = on_terminal(batch, 80, *words, '--progress=plain')[1].replace('\r\n', '\n')
+    assert '\x1b' not in seen and '\r' not in seen
+
+
+def test_nothing_is_redrawn_in_a_file(batch, api):
+    for more in ([], ['--progress=bar']):
+        done = batch.run(f'{api}/{{1..20}}', '--fresh', *PACE, *more)
+        assert done.returncode == 0 and len(done.stdout.splitlines()) == 20
+        assert '\r' not in done.stderr and '\x1b' not in done.stderr
+        assert done.stderr.startswith('20 done in ')
+
+
+def test_quiet_is_silent(batch, api):
+    done = batch.run(f'{api}/{{1..9}}', '--fresh', '-q', '--progress=json', *PACE)
+    assert (done.returncode, done.stderr) == (0, '')
+    done = batch.run(f'{api}/{{1..9}}', '--fresh', '--progress=none', *PACE)
+    assert done.returncode == 0 and len(done.stderr.splitlines()) == 1
+
+
+def test_json(batch, api):
+    urls = batch.write([f'{api}/a', 'no url', f'{api}/b?status=404',
+                        *[f'{api}/{i}' for i in range(80)]])
+    done = batch.run(urls, '--keep-going', '--progress=json', *PACE)
+    assert done.returncode == 3
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    kinds = [line['type'] for line in lines]
+    assert kinds.count('summary') == 1 and kinds[-1] == 'summary' and 'progress' in kinds
+    assert lines[-1]['done'] == 82 and lines[-1]['ok'] == 81 and lines[-1]['failed'] == 1
+    assert sum('item' in line['text'] for line in lines if line['type'] == 'message') == 1
+    live = lines[kinds.index('progress')]
+    assert live['total'] >= 82 and live['bound']['by'] == '40.0/s' and live['eta'].endswith('Z')
+
+
+def test_a_signal_asks(batch, api):
+    process = batch.start(f'{api}/{{1..2000}}', '--jsonl', batch.out, *PACE)
+    end = time.monotonic() + LONG_S
+    while not batch.out.exists() or not batch.out.read_text():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.send_signal(signal.SIGUSR1)
+    line = process.stderr.readline()
+    assert re.match(r'\d{4}-\d\d-\d\dT[\d:]+Z fetch done=\d+ total=2000 rate=[\d.]+ '
+                    r'bound=40.0/s eta=\S+Z in_flight=\d+ throttled=0 failed=0 deferred=0$', line)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    told = process.communicate(timeout=LONG_S)[1]
+    assert process.returncode == 130 and 'resume: flyball fetch' in told
+
+
+def test_a_hold_is_explained(batch):
+    with Mock('--limit', 'rate=5/s burst=3 penalty=8s', '--dialect', 'retry-after') as api:
+        done = batch.run(f'http://127.0.0.1:{api.port}/{{1..4}}', '--limit',
+                         'adapt=off concurrency=40')
+    assert done.returncode == 0
+    held = [line for line in done.stderr.splitlines() if line.startswith('holding ')]
+    assert 1 <= len(held) <= 2
+    for line in held:
+        assert re.match(r'holding 127.0.0.1:\d+/default for \d+ s: server said Retry-After \d+ '
+                        r'\(429 on item [\d.]+\)\. Nothing lost; \d+ done\. Ctrl-C stops safely\.$',
+                        line)
+
+
+def test_mistakes(batch):
+    for option in ('--progress=quick', '--color=red'):
+        done = batch.run('http://127.0.0.1:1/', option)
+        assert done.returncode == 2 and option.split('=', maxsplit=1)[0] in done.stderr
