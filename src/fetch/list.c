@@ -220,7 +220,7 @@ static int next_line(struct list *l, const char **ret_line, size_t *ret_size, st
     if (l->fd < 0)
         return given_line(l, ret_line, ret_size);
     for (;;) {
-        char *from = l->text.bytes + l->used;
+        char *from = l->text.bytes ? l->text.bytes + l->used : NULL;
         size_t left = l->text.size - l->used;
         char *newline = left > seen ? memchr(from + seen, '\n', left - seen) : NULL;
 

@@ -79,7 +79,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_pages(self, words):
         count, page = int(words[1]), int(words[2])
-        link = [('Link', f'</pages/{count}/{page + 1}>; rel="next"')] if page < count else []
+        query = self.path.partition('?')[2]
+        time.sleep(float(dict(p.split('=') for p in query.split('&') if p).get('wait', 0)))
+        link = [('Link', f'</pages/{count}/{page + 1}?{query}>; rel="next"')]
+        link = link if page < count else []
         self.answer(200, f'page {page}'.encode(), link)
 
     def do_cursor(self, words):

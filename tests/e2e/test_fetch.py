@@ -272,9 +272,9 @@ def test_a_reader_that_leaves(batch, origin):
 
 
 def test_interrupt_and_resume(batch, origin):
-    urls = batch.write([f'{origin.url}/slow/20/{i}' for i in range(400)])
-    words = [urls, '--jsonl', batch.out, '--limit', 'adapt=off concurrency=4']
-    process = batch.start(*words, '--fresh')
+    urls = batch.write([f'{origin.url}/slow/20/{i}' for i in range(2000)])
+    words = [urls, '--jsonl', batch.out]
+    process = batch.start(*words, '--fresh', '--limit', 'adapt=off concurrency=4')
     while len(origin.paths()) < 40:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
@@ -282,12 +282,12 @@ def test_interrupt_and_resume(batch, origin):
     assert process.returncode == 130
     assert f'resume: flyball fetch {urls} --jsonl' in told and '--fresh' not in told
     some = len(batch.by_id())
-    assert 0 < some < 400
-    done = batch.run(*words)
+    assert 0 < some < 2000
+    done = batch.run(*words, *FAST)
     assert done.returncode == 0
-    assert f'resuming: {some} done, {400 - some} to go' in done.stderr
-    assert len(batch.by_id()) == 400
-    assert len(origin.paths()) == 400
+    assert f'resuming: {some} done, {2000 - some} to go' in done.stderr
+    assert len(batch.by_id()) == 2000
+    assert len(origin.paths()) == 2000
 
 
 def test_the_same_command_again_does_nothing(batch, origin):
@@ -377,7 +377,7 @@ def test_pages_by_cursor_and_their_bound(batch, origin):
 
 
 def test_pages_go_on_after_an_interrupt(batch, origin):
-    urls = batch.write([f'{origin.url}/pages/400/1?token=CANARY9f3a'])
+    urls = batch.write([f'{origin.url}/pages/400/1?wait=0.02&token=CANARY9f3a'])
     words = [urls, '--jsonl', batch.out, '-q', '--paginate', *FAST]
     process = batch.start(*words)
     while len(origin.paths()) < 30:
