@@ -233,6 +233,10 @@ torture-fetch: all ## `flyball fetch` killed 200 times in a batch of 5,000
 	FLYBALL_KILLS=200 FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
 	  $(PYTHON) -m pytest -q -s -p no:cacheprovider tests/e2e/test_fetch_killed.py
 
+.PHONY: ledger-share
+ledger-share: $(BUILD)/cov/tests/unit/test_ledger_share ## 8 processes, one killed every 50 ms
+	FLYBALL_SHARE_SECONDS=10 $<
+
 tsan: $(addsuffix .run,$(call tests_of,tsan,$(THREAD_SRC))) ## those with threads, looking for races
 
 # The command under sanitizers.

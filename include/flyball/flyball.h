@@ -124,6 +124,15 @@ FLY_API void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t 
  */
 FLY_API void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_outcome *o);
 
+/*
+ * Other limits for a limiter that is in use. What was spent, held, told and learned goes on, and so
+ * does what is in flight; a window goes on where one of the same length is. What the new limits
+ * cannot be told by what was before is taken to be used up. 0, or a negative errno with a sentence
+ * in `err`, unless that is NULL, and nothing changed.
+ */
+FLY_API int fly_limiter_reconfigure(struct fly_limiter *l, const char *spec, int64_t now_ns,
+                                    struct fly_error *err);
+
 /* Why a request cannot start now, or would start now. */
 struct fly_why {
     uint64_t size;    /* sizeof(struct fly_why), set by the caller */

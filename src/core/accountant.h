@@ -111,6 +111,25 @@ void fb_accountant_exhaust(struct accountant *a, int64_t now_ns);
 /* The next id is not given to any grant: whoever looks at the newest one sees a change. */
 void fb_accountant_skip_id(struct accountant *a);
 
+/*
+ * Whether these books, which may be any bytes, can have come from `fresh` ones under the same spec
+ * and with memory of their own: everything that is read of them afterwards is then in range.
+ * Only what is learned is not looked at: fb_accountant_relearn() does that.
+ */
+bool fb_accountant_is_sound(const struct accountant *a, const struct accountant *fresh);
+
+/*
+ * Begin again with what lasts of the learned, in range, and the rest as `fresh` has it. False:
+ * something is out of its range, and the learned is that of `fresh`.
+ */
+bool fb_accountant_relearn(struct accountant *a, const struct accountant *fresh);
+
+/*
+ * Go on where `from` is, under the spec that `to` was opened with just now, at an instant not
+ * before the latest that `from` has seen. What cannot be known errs towards waiting.
+ */
+void fb_accountant_transfer(struct accountant *to, const struct accountant *from);
+
 /* The bucket's slots (bucket.h), for whoever takes from it directly. */
 static inline int64_t *fb_accountant_bucket(struct accountant *a)
 {

@@ -255,6 +255,25 @@ static bool bucket_rested(const int64_t *slot, int64_t now_ns)
     return missing_at(slot, fb_max64(now_ns, slot[FB_BUCKET_BASE])) == 0;
 }
 
+static bool bucket_sound(const int64_t *slot, const int64_t *fresh)
+{
+    const struct range ranges[] = {
+        FB_AN_INSTANT(slot[FB_BUCKET_BASE]),
+        {slot[FB_BUCKET_LEVEL], 0, FB_BUCKET_LEVEL_MAX},
+        {slot[FB_BUCKET_GIVEN_BACK], 0, FB_BUCKET_LEVEL_MAX},
+    };
+    const struct range pace[] = {
+        {slot[FB_BUCKET_TICKS], 1, EXACT_MAX},
+        {slot[FB_BUCKET_PERMIT], 1, PERMIT_MAX + 1},
+        {slot[FB_BUCKET_BURST], slot[FB_BUCKET_PERMIT], FB_BUCKET_SPEND_MAX},
+    };
+
+    /* Stated it is as it was; what learns may have come to any pace that set_pace() makes. */
+    return FB_ALL_IN_RANGE(ranges) &&
+           (memcmp(&slot[FB_BUCKET_TICKS], &fresh[FB_BUCKET_TICKS], PACE_BYTES) == 0 ||
+            FB_ALL_IN_RANGE(pace));
+}
+
 const struct constraint fb_constraint_bucket = {
     .name = "bucket",
     .says = "the rate allows no more yet",
@@ -264,5 +283,6 @@ const struct constraint fb_constraint_bucket = {
     .refund = bucket_refund,
     .exhaust = bucket_exhaust,
     .repace = bucket_repace,
+    .sound = bucket_sound,
     .rested = bucket_rested,
 };

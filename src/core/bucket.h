@@ -39,8 +39,9 @@ enum {
 static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 {
     int64_t ticks;
+    int64_t permit = __atomic_load_n(&slot[FB_BUCKET_PERMIT], __ATOMIC_RELAXED);
 
-    if (__builtin_mul_overflow(cost, slot[FB_BUCKET_PERMIT], &ticks) || ticks > FB_BUCKET_SPEND_MAX)
+    if (__builtin_mul_overflow(cost, permit, &ticks) || ticks > FB_BUCKET_SPEND_MAX)
         return FB_BUCKET_SPEND_MAX;
     return ticks;
 }
@@ -60,20 +61,22 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
     int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
     int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
     int64_t ticks = fb_bucket_ticks(slot, cost);
+    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
+    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
     int64_t clock;
 
     /* Whoever's time lags behind finds the clock where it began. */
     if (__builtin_expect(now_ns < base_ns, 0))
         now_ns = base_ns;
     if (__builtin_sub_overflow(now_ns, base_ns, &clock) ||
-        __builtin_mul_overflow(clock, slot[FB_BUCKET_TICKS], &clock) ||
+        __builtin_mul_overflow(clock, per_ns, &clock) ||
         __builtin_add_overflow(clock, given_back, &clock))
         return -1;
     if ((level | clock | ticks) >= FB_BUCKET_SMALL) /* a power of two: any of them */
         return -1;
     if (level <= clock)
         return clock + ticks;
-    return ticks <= slot[FB_BUCKET_BURST] - (level - clock) ? level + ticks : -1;
+    return ticks <= burst - (level - clock) ? level + ticks : -1;
 }
 
 /* Permits that are missing from a full bucket, rounded up. */
@@ -84,6 +87,27 @@ double fb_bucket_available(const int64_t *slot, int64_t now_ns);
 
 /* So many were missing `passed_ns` ago: from now on they are, but for what came in since. */
 void fb_bucket_owe(int64_t *slot, int64_t permits, int64_t now_ns, int64_t passed_ns);
+
+/*
+ * How long a request of 1 has to wait at `level`, looking at small numbers only; 0 when it need
+ * not, or a number is not small. Read while others may change them, as above: a wait is true only
+ * if the level was still the same afterwards.
+ */
+static inline int64_t fb_bucket_wait_ns(const int64_t *slot, int64_t level, int64_t now_ns)
+{
+    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
+    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
+    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
+    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
+    int64_t clock;
+
+    if (now_ns < base_ns || per_ns <= 0 || __builtin_sub_overflow(now_ns, base_ns, &clock) ||
+        __builtin_mul_overflow(clock, per_ns, &clock) ||
+        __builtin_add_overflow(clock, given_back, &clock) || (level | clock) >= FB_BUCKET_SMALL)
+        return 0;
+    int64_t wait = level - clock - (burst - fb_bucket_ticks(slot, 1));
+    return wait > 0 ? (wait - 1) / per_ns + 1 : 0;
+}
 
 /* Permits a second; 0 when nothing bounds it. */
 double fb_bucket_rate(const int64_t *slot);

@@ -57,6 +57,11 @@ static bool concurrency_rested(const int64_t *slot, int64_t now_ns)
     return true;
 }
 
+static bool concurrency_sound(const int64_t *slot, const int64_t *fresh)
+{
+    return slot[BOUND] == fresh[BOUND] && slot[CAP] >= 0;
+}
+
 const struct constraint fb_constraint_concurrency = {
     .name = "concurrency",
     .says = "as many requests as allowed are in flight",
@@ -67,5 +72,6 @@ const struct constraint fb_constraint_concurrency = {
     .ready_at = concurrency_ready_at,
     .repace = concurrency_repace,
     .idle = concurrency_idle,
+    .sound = concurrency_sound,
     .rested = concurrency_rested,
 };

@@ -108,6 +108,13 @@ struct constraint {
     void (*exhaust)(int64_t *slot, int64_t now_ns);
 
     /*
+     * Whether the slots, and the memory behind them, can have come from those of a fresh
+     * constraint under the same spec, whatever happened since. What they say may be any bytes;
+     * what passes can be asked and taken from without harm. NULL: any numbers will do.
+     */
+    bool (*sound)(const int64_t *slot, const int64_t *fresh);
+
+    /*
      * True when nothing is remembered that a fresh constraint would not know as well, so that
      * forgetting it breaks no limit. Every constraint says it.
      */

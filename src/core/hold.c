@@ -116,6 +116,18 @@ static bool hold_rested(const int64_t *slot, int64_t now_ns)
     return hold_idle(slot, now_ns) || fb_after(slot[FB_HOLD_UNTIL], RAMP_REST_NS) <= now_ns;
 }
 
+static bool hold_sound(const int64_t *slot, const int64_t *fresh)
+{
+    const struct range ranges[] = {
+        {slot[FB_HOLD_UNTIL], FB_LONG_AGO, FB_NEVER},
+        {slot[FB_HOLD_PACE_UNTIL], FB_LONG_AGO, FB_NEVER},
+        {slot[FB_HOLD_RAMP], 0, FB_HOLD_RAMP_DONE - 1},
+    };
+
+    (void)fresh;
+    return FB_ALL_IN_RANGE(ranges);
+}
+
 const struct constraint fb_constraint_hold = {
     .name = "hold",
     .never = "ramp",
@@ -125,5 +137,6 @@ const struct constraint fb_constraint_hold = {
     .report = hold_report,
     .repace = hold_repace,
     .idle = hold_idle,
+    .sound = hold_sound,
     .rested = hold_rested,
 };

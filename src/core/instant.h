@@ -9,6 +9,7 @@
 #ifndef FLYBALL_CORE_INSTANT_H
 #define FLYBALL_CORE_INSTANT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FB_TIME_MAX  (INT64_MAX / 4)
@@ -35,6 +36,27 @@ static inline int64_t fb_clamp64(int64_t x, int64_t low, int64_t high)
 {
     return x < low ? low : x > high ? high : x;
 }
+
+/* A number that may be anything, and where it must lie. */
+struct range {
+    int64_t value;
+    int64_t least;
+    int64_t most;
+};
+
+/* A range for what must be an instant, or a number that may not be negative. */
+#define FB_AN_INSTANT(x) ((struct range){(x), -FB_TIME_MAX, FB_TIME_MAX})
+#define FB_A_NUMBER(x)   ((struct range){(x), 0, FB_TIME_MAX})
+
+static inline bool fb_in_range(const struct range *r, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (r[i].value < r[i].least || r[i].value > r[i].most)
+            return false;
+    return true;
+}
+
+#define FB_ALL_IN_RANGE(ranges) fb_in_range((ranges), (int)(sizeof(ranges) / sizeof((ranges)[0])))
 
 /* `at` plus a span of >= 0 ns; FB_NEVER where the sum leaves the range of instants. */
 static inline int64_t fb_after(int64_t at, int64_t span_ns)

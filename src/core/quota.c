@@ -13,6 +13,7 @@
 #include "core/quota.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include <flyball/flyball.h>
 
@@ -239,6 +240,26 @@ static bool quota_rested(const int64_t *slot, int64_t now_ns)
     return slot[FB_QUOTA_LIMIT] == 0 || slot[FB_QUOTA_OPENS] <= now_ns;
 }
 
+static bool quota_sound(const int64_t *slot, const int64_t *fresh)
+{
+    const struct range ranges[] = {
+        {slot[FB_QUOTA_LIMIT], 0, FB_QUOTA_MAX},
+        {slot[FB_QUOTA_LEFT], 0, slot[FB_QUOTA_LIMIT]},
+        {slot[FB_QUOTA_RESERVE], fresh[FB_QUOTA_RESERVE], fresh[FB_QUOTA_RESERVE]},
+        {slot[FB_QUOTA_EVEN], fresh[FB_QUOTA_EVEN], fresh[FB_QUOTA_EVEN]},
+        FB_A_NUMBER(slot[FB_QUOTA_UNTOLD]),
+        FB_A_NUMBER(slot[FB_QUOTA_AHEAD]),
+        FB_AN_INSTANT(slot[FB_QUOTA_SILENT_AT]),
+        FB_AN_INSTANT(slot[FB_QUOTA_ANCHOR]),
+        FB_AN_INSTANT(slot[FB_QUOTA_OPENS]),
+        FB_AN_INSTANT(slot[FB_QUOTA_SINCE]),
+        FB_AN_INSTANT(slot[FB_QUOTA_ASKED_AT]),
+        FB_AN_INSTANT(slot[FB_QUOTA_NEXT]),
+    };
+
+    return FB_ALL_IN_RANGE(ranges);
+}
+
 const struct constraint fb_constraint_quota = {
     .name = "quota",
     .says = "the quota told by the server is spread or used up",
@@ -248,5 +269,6 @@ const struct constraint fb_constraint_quota = {
     .refund = quota_refund,
     .report = quota_report,
     .idle = quota_idle,
+    .sound = quota_sound,
     .rested = quota_rested,
 };

@@ -129,6 +129,24 @@ enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket)
     return end;
 }
 
+void fb_tickets_carry(struct tickets *t, const struct tickets *from)
+{
+    uint64_t kept = 64u * (t->words < from->words ? t->words : from->words);
+
+    assert(t->newest == 0 && t->old == 0);
+    t->newest = from->newest;
+    t->old = from->old;
+    for (uint64_t age = 0; age < 64u * from->words; age++) {
+        uint64_t id = from->newest - age;
+        if (*word_of(from, id) & mask_of(id))
+            continue;
+        if (age < kept)
+            *word_of(t, id) &= ~mask_of(id);
+        else
+            forget(t, 1);
+    }
+}
+
 /* ---- in a few bytes ---- */
 
 static uint16_t at_most_16(uint64_t n)

@@ -78,6 +78,9 @@ uint64_t fb_tickets_add(struct tickets *t, uint64_t grants);
  */
 enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket);
 
+/* Know what `from` knows; `t` is as fb_tickets_init() left it. */
+void fb_tickets_carry(struct tickets *t, const struct tickets *from);
+
 /* End it, and say what it was. */
 enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket);
 

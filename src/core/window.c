@@ -15,6 +15,7 @@
 #include "core/window.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include <flyball/flyball.h>
 
@@ -322,8 +323,8 @@ static void give_back_grains(struct windows *m, struct window *w, uint64_t id, i
     /* The caller may know the low bits of the id only: the latest grant that has them. */
     uint64_t whole = m->newest_id - (uint16_t)(m->newest_id - id);
 
-    assert(units >= 0 && whole <= m->newest_id);
-    if (w->units % w->grain < units || whole < w->whole_id)
+    assert(units >= 0);
+    if (w->units % w->grain < units || whole < w->whole_id || whole > m->newest_id)
         return;
     w->units -= units;
 }
@@ -480,6 +481,120 @@ void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed
             charge(m, &m->window[i], m->newest_id, units, now_ns);
 }
 
+/* ---- other windows ---- */
+
+/* The window of this length, or NULL. */
+static struct window *find_length(struct windows *m, int64_t length_ns)
+{
+    for (int64_t i = 0; i < m->count; i++)
+        if (m->window[i].length_ns == length_ns)
+            return &m->window[i];
+    return NULL;
+}
+
+/* The latest units with their stamps, as many as both rings hold. */
+static void carry_stamps(struct windows *m, struct window *w, struct windows *old,
+                         const struct window *was)
+{
+    int64_t kept = fb_min64(was->known, w->stamps);
+
+    w->units = was->units;
+    w->known = kept;
+    w->firm = was->firm;
+    w->lost_ns = was->lost_ns;
+    if (kept < was->known)
+        w->lost_ns = stamp_of(old, was, was->units - 1 - kept);
+    for (int64_t unit = was->units - kept; unit < was->units; unit++) {
+        ring_of(m, w)[unit % w->stamps] = stamp_of(old, was, unit);
+        ids_of(m, w)[unit % w->stamps] = ids_of(old, was)[unit % was->stamps];
+    }
+}
+
+/* The most that can be in a window of this length by what the old ones say. */
+static int64_t used_at_most(struct windows *old, const struct window *w, int64_t now_ns)
+{
+    int64_t most = w->effective;
+
+    for (int64_t i = 0; i < old->count; i++)
+        if (old->window[i].length_ns >= w->length_ns)
+            most = fb_min64(most, used_of(old, &old->window[i], now_ns));
+    return most;
+}
+
+static void carry_one(struct windows *m, struct window *w, struct windows *old, int64_t now_ns)
+{
+    const struct window *was = find_length(old, w->length_ns);
+
+    if (was && was->grain == 1 && w->grain == 1) {
+        carry_stamps(m, w, old, was);
+        return;
+    }
+    int64_t units = used_at_most(old, w, now_ns);
+    if (units > 0)
+        charge(m, w, old->newest_id, units, now_ns);
+}
+
+void fb_window_carry(int64_t *slot, const int64_t *from, bool used, int64_t now_ns)
+{
+    struct windows *m = windows_of(slot);
+    struct windows *old = from ? windows_of(from) : NULL;
+
+    if (!old) {
+        if (used)
+            window_exhaust(slot, now_ns);
+        return;
+    }
+    m->newest_id = old->newest_id;
+    m->measured = old->measured;
+    m->spread_ns = old->spread_ns;
+    memcpy(m->latency_ns, old->latency_ns, sizeof(m->latency_ns));
+    for (int64_t i = 0; used && i < m->count; i++)
+        carry_one(m, &m->window[i], old, now_ns);
+}
+
+/* ---- any bytes ---- */
+
+static bool window_is_sound(struct windows *m, const struct window *w, const struct window *fresh)
+{
+    const int64_t *ring = ring_of(m, fresh);
+    const struct range ranges[] = {
+        {w->length_ns, fresh->length_ns, fresh->length_ns},
+        {w->effective, fresh->effective, fresh->effective},
+        {w->grain, fresh->grain, fresh->grain},
+        {w->stamps, fresh->stamps, fresh->stamps},
+        {(int64_t)w->ring_at, (int64_t)fresh->ring_at, (int64_t)fresh->ring_at},
+        {w->limit, 1, fresh->effective},
+        {w->known, 0, fb_min64(fresh->stamps, w->units)},
+        {w->firm, 0, w->units},
+        FB_A_NUMBER(w->units),
+        FB_AN_INSTANT(w->lost_ns),
+    };
+    bool sound = FB_ALL_IN_RANGE(ranges);
+
+    for (int64_t i = 0; sound && i < fresh->stamps; i++)
+        sound = fb_in_range(&FB_AN_INSTANT(ring[i]), 1);
+    return sound;
+}
+
+static bool window_sound(const int64_t *slot, const int64_t *fresh)
+{
+    if (slot[MEMORY] != fresh[MEMORY])
+        return false;
+    struct windows *m = windows_of(slot);
+    const struct windows *pattern = windows_of(fresh);
+    const struct range ranges[] = {
+        {m->count, pattern->count, pattern->count},
+        FB_A_NUMBER(m->measured),
+        FB_A_NUMBER(m->spread_ns),
+    };
+    bool sound = FB_ALL_IN_RANGE(ranges);
+    for (int i = 0; sound && i < LATENCIES; i++)
+        sound = fb_in_range(&FB_A_NUMBER(m->latency_ns[i]), 1);
+    for (int64_t i = 0; sound && i < pattern->count; i++)
+        sound = window_is_sound(m, &m->window[i], &pattern->window[i]);
+    return sound;
+}
+
 /* Empty: it would take a windowful. What was measured of the latencies is measured again. */
 static bool window_rested(const int64_t *slot, int64_t now_ns)
 {
@@ -503,5 +618,6 @@ const struct constraint fb_constraint_window = {
     .exhaust = window_exhaust,
     .report = window_report,
     .repace = window_repace,
+    .sound = window_sound,
     .rested = window_rested,
 };

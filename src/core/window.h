@@ -41,6 +41,13 @@ size_t fb_window_head_bytes(const struct spec *s);
  */
 void fb_window_mend(int64_t *slot);
 
+/*
+ * Windows that were just set up go on where others are, or from nothing known when `from` is NULL.
+ * One of the same length has its history; another is filled with all that the shortest window
+ * among the longer ones holds, or, if there is none and anything was `used`, to the brim.
+ */
+void fb_window_carry(int64_t *slot, const int64_t *from, bool used, int64_t now_ns);
+
 /* Units in the fullest window. */
 int64_t fb_window_used(const int64_t *slot, int64_t now_ns);
 

@@ -100,6 +100,9 @@ void fb_leave_changed(struct fly_limiter *l);
 void fb_word_close(struct body *b, struct slot *slot);
 void fb_word_publish(struct body *b);
 
+/* Free what a reconfigured limiter has beside itself. */
+void fb_blocks_free(struct fly_limiter *l);
+
 /* Ask, and take if all agree; or only ask. The clock is the books'. */
 struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                               uint64_t *ret_ticket);

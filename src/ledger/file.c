@@ -233,6 +233,16 @@ static int set_aside(const char *path, struct fly_error *err)
     return rename(path, other) < 0 ? fail_errno(err, path, errno) : -EAGAIN;
 }
 
+/* The boot is written last: whoever dies before begins again. */
+static void renew(struct head *head)
+{
+    fb_ledger_renew(head);
+    head->pid_space = space("/proc/self/ns/pid");
+    head->time_space = space("/proc/self/ns/time");
+    atomic_signal_fence(memory_order_seq_cst);
+    read_boot(head->boot);
+}
+
 static int use(struct fly_ledger *ledger, int fd, const char *path, const struct stat *st,
                struct fly_error *err)
 {
@@ -242,7 +252,7 @@ static int use(struct fly_ledger *ledger, int fd, const char *path, const struct
     case UNFINISHED:
         return make(ledger, fd, path, st, true, err);
     case OTHER_BOOT:
-        fb_ledger_renew(ledger->head);
+        renew(ledger->head);
         return 0;
     case DAMAGED:
         return set_aside(path, err);
@@ -294,7 +304,8 @@ static int try_map(struct fly_ledger *ledger, const char *path, uint64_t bytes, 
     int rc = open_locked(ledger, fd, path, bytes, wary, err);
     if (rc < 0)
         fb_ledger_unmap(ledger);
-    (void)close(fd); /* and with it the lock */
+    (void)flock(fd, LOCK_UN); /* the map keeps the file open */
+    (void)close(fd);
     return rc;
 }
 

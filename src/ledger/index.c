@@ -38,7 +38,7 @@ bool fb_index_is_sound(const struct head *head)
     for (const struct entry *e = head->entry; e < head->entry + head->entries; e++) {
         if (!is_valid(e))
             continue;
-        if (atomic_load(&e->state) > ENTRY_LEFT || e->at % FB_LEDGER_ALIGN != 0 ||
+        if (atomic_load(&e->state) > ENTRY_NEXT || e->at % FB_LEDGER_ALIGN != 0 ||
             e->at < arena_at(head) || e->at > head->bytes || e->bytes > head->bytes - e->at ||
             e->bytes < sizeof(struct slot))
             return false;
@@ -48,6 +48,37 @@ bool fb_index_is_sound(const struct head *head)
         if (is_valid(e) && on(head, e->at, e->bytes, e))
             return false;
     return true;
+}
+
+struct entry *fb_index_at(struct head *head, uint64_t at)
+{
+    for (struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (is_valid(e) && e->at == at)
+            return e;
+    return NULL;
+}
+
+/* The entry whose key has moved there, or NULL. */
+static struct entry *moved_to(struct head *head, uint64_t at)
+{
+    for (struct entry *e = head->entry; e < head->entry + head->entries; e++) {
+        struct slot *slot = fb_ledger_at(head, e->at);
+        if (is_valid(e) && atomic_load(&slot->moved) == at)
+            return e;
+    }
+    return NULL;
+}
+
+void fb_index_settle(struct head *head)
+{
+    for (struct entry *next = head->entry; next < head->entry + head->entries; next++) {
+        if (atomic_load(&next->state) != ENTRY_NEXT)
+            continue;
+        struct entry *from = moved_to(head, next->at);
+        if (from)
+            atomic_store(&from->state, ENTRY_LEFT);
+        atomic_store(&next->state, from ? ENTRY_USED : ENTRY_FREE);
+    }
 }
 
 struct entry *fb_index_find(struct head *head, struct siphash_wide id)

@@ -15,7 +15,9 @@
 #include "ledger/life.h"
 #include "util/alloc.h"
 
-#define PATH_BYTES 4096
+#define PATH_BYTES   4096
+#define LEFT_NS      (10 * FB_NS_PER_S)
+#define AHEAD_MAX_NS (3600 * FB_NS_PER_S) /* that books may be of the clock: more is damage */
 
 /* ---- the file ---- */
 
@@ -61,9 +63,9 @@ void fly_ledger_close(struct fly_ledger *ledger)
 
 /* ---- slots ---- */
 
-static struct slot *slot_of(struct head *head, const struct entry *e)
+static struct slot *slot_of(const struct head *head, const struct entry *e)
 {
-    return fb_ledger_at(head, e->at);
+    return (struct slot *)((uintptr_t)head + e->at);
 }
 
 /* The ledger's clock. */
@@ -77,12 +79,19 @@ static int64_t books_now(const struct head *head, const struct slot *slot)
     return fb_from_clock(slot->origin_ns, ledger_now(head));
 }
 
+/* Books that have seen times to come would stand still until then. */
+static bool is_sound(const struct head *head, const struct entry *e, struct slot *slot)
+{
+    return fb_slot_is_sound(slot, e->bytes) &&
+           slot->body.books.now_ns <= fb_after(books_now(head, slot), AHEAD_MAX_NS);
+}
+
 /* Locked, and all that was left half done is undone or finished. -EBUSY, -EIO: it is damaged. */
-static int lock_slot(const struct entry *e, struct slot *slot)
+static int lock_slot(const struct head *head, const struct entry *e, struct slot *slot)
 {
     if (fb_robust_lock(&slot->lock, fb_life_me()) < 0)
         return -EBUSY;
-    if (!fb_slot_is_sound(slot, e->bytes)) {
+    if (!is_sound(head, e, slot)) {
         fb_robust_unlock(&slot->lock, fb_life_me());
         return -EIO;
     }
@@ -99,14 +108,14 @@ static void unlock_slot(struct slot *slot)
 
 /* Make a slot for the key. The entry is valid afterwards. */
 static void make_slot(struct head *head, struct entry *e, struct siphash_wide id,
-                      const struct spec *s, const char *text)
+                      const struct spec *s, const char *text, bool wary)
 {
     struct siphash_secret secret = fb_siphash_secret(head->secret);
     struct slot *slot = slot_of(head, e);
 
     fb_slot_init(slot, s, text, id.word[0] ^ secret.word[0], ledger_now(head));
     slot->id = id;
-    if (head->wary)
+    if (wary)
         fb_accountant_exhaust(&slot->body.books, 0);
     fb_slot_finish(slot);
     e->id = id;
@@ -115,17 +124,34 @@ static void make_slot(struct head *head, struct entry *e, struct siphash_wide id
 
 /* ---- giving up ---- */
 
+static bool is_lived_in(struct slot *slot)
+{
+    for (int i = 0; i < FB_SEATS; i++)
+        if (!fb_life_is_over(atomic_load(&slot->seat[i].who)))
+            return true;
+    return false;
+}
+
+/* Its key has moved on, and no thread can be looking at it any more. */
+static bool is_left(const struct head *head, const struct slot *slot)
+{
+    int64_t since_ns = books_now(head, slot) - atomic_load(&slot->swept_ns);
+
+    return since_ns < 0 || since_ns > LEFT_NS;
+}
+
 /* Nobody uses it and it has nothing to remember. */
 static bool is_idle(struct head *head, const struct entry *e)
 {
     struct slot *slot = slot_of(head, e);
 
-    if (lock_slot(e, slot) < 0)
+    if (atomic_load(&e->state) == ENTRY_LEFT)
+        return !is_lived_in(slot) && is_left(head, slot);
+    if (atomic_load(&slot->lock.owner) == fb_life_me() || lock_slot(head, e, slot) < 0)
         return false;
     int64_t now_ns = books_now(head, slot);
     bool idle =
-        fb_slot_is_deserted(slot, now_ns) && (atomic_load(&e->state) == ENTRY_LEFT ||
-                                              fb_accountant_is_rested(&slot->body.books, now_ns));
+        fb_slot_is_deserted(slot, now_ns) && fb_accountant_is_rested(&slot->body.books, now_ns);
     unlock_slot(slot);
     return idle;
 }
@@ -148,16 +174,62 @@ static struct entry *find_room(struct head *head, uint64_t bytes)
     return e;
 }
 
+/* ---- a new boot ---- */
+
+/* Whoever had it is gone, and the last of what was spent may not have reached the disk. */
+static bool renew_slot(const struct head *head, const struct entry *e)
+{
+    struct slot *slot = slot_of(head, e);
+
+    atomic_store(&slot->lock.owner, 0);
+    if (!is_sound(head, e, slot) || atomic_load(&slot->moved) != 0)
+        return false;
+    fb_slot_repair(slot);
+    fb_word_close(&slot->body, slot);
+    for (int i = 0; i < FB_SEATS; i++)
+        atomic_store(&slot->seat[i].who, 0);
+    memset(slot->record, 0, sizeof(slot->record));
+    fb_slot_change(slot);
+    fb_accountant_forget(&slot->body.books, slot->body.books.in_flight);
+    fb_accountant_exhaust(&slot->body.books, books_now(head, slot));
+    fb_slot_relearn(slot);
+    fb_slot_finish(slot);
+    return true;
+}
+
+/* The latest instant that any slot has seen, on the clock of the ledger. */
+static int64_t latest_seen(const struct head *head)
+{
+    int64_t latest_ns = 0;
+
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++) {
+        const struct slot *slot = slot_of(head, e);
+        if (atomic_load(&e->state) == ENTRY_USED && fb_slot_is_sound(slot_of(head, e), e->bytes))
+            latest_ns = fb_max64(latest_ns, slot->origin_ns + slot->body.books.now_ns);
+    }
+    return latest_ns;
+}
+
 void fb_ledger_renew(struct head *head)
 {
     int64_t boot_ns = fb_clock_boot_ns();
-    int64_t anchor_ns = fb_clock_anchor_ns();
+    int64_t latest_ns = latest_seen(head);
 
-    (void)boot_ns;
-    head->anchor_ns = fb_max64(anchor_ns, head->anchor_ns);
+    atomic_store(&head->lock.owner, 0);
+    fb_index_settle(head);
+    /* A clock that was set back must not let time stand still. */
+    head->anchor_ns = fb_max64(fb_clock_anchor_ns(), latest_ns - boot_ns);
+    for (struct entry *e = head->entry; e < head->entry + head->entries; e++) {
+        if (atomic_load(&e->state) == ENTRY_FREE)
+            continue;
+        if (atomic_load(&e->state) != ENTRY_USED || !renew_slot(head, e)) {
+            head->wary |= atomic_load(&e->state) == ENTRY_USED;
+            atomic_store(&e->state, ENTRY_FREE);
+        }
+    }
 }
 
-/* ---- limiters ---- */
+/* ---- handles ---- */
 
 static int share_slot(struct fly_ledger *ledger, struct slot *slot, struct share **ret_share,
                       struct fly_error *err)
@@ -182,41 +254,156 @@ static int share_slot(struct fly_ledger *ledger, struct slot *slot, struct share
     return 0;
 }
 
-/* The slot of the key, locked; made where there is none. */
-static int get_slot(struct head *head, struct siphash_wide id, const struct spec *s,
-                    const char *text, struct slot **ret_slot, struct fly_error *err)
+static int fail_slot(struct fly_error *err, int rc)
 {
-    struct entry *e = fb_index_find(head, id);
-
-    if (!e) {
-        e = find_room(head, fb_slot_bytes(s));
-        if (!e)
-            return fb_ledger_fail(err, ENOSPC, "ledger",
-                                  "it is full, and every key in it is in use or has limits to "
-                                  "remember; make a larger one");
-        make_slot(head, e, id, s, text);
-    }
-    struct slot *slot = slot_of(head, e);
-    int rc = lock_slot(e, slot);
+    if (rc == -ENOSPC)
+        return fb_ledger_fail(err, ENOSPC, "ledger",
+                              "it is full, and every key in it is in use or has limits to "
+                              "remember; make a larger one");
     if (rc == -EBUSY)
         return fb_ledger_fail(err, EBUSY, "ledger",
                               "another process keeps this key and does not go on");
-    if (rc < 0)
-        return fb_ledger_fail(err, -rc, "ledger", "what it says about this key is damaged");
-    *ret_slot = slot;
+    return fb_ledger_fail(err, EIO, "ledger",
+                          "what it says about this key is damaged, and processes are using it");
+}
+
+/* The entry of the key; made where there is none, and made anew where it is damaged. */
+static int get_entry(struct head *head, struct siphash_wide id, const struct spec *s,
+                     const char *text, struct entry **ret_entry)
+{
+    struct entry *e = fb_index_find(head, id);
+    bool damaged = e && !is_lived_in(slot_of(head, e)) && !is_sound(head, e, slot_of(head, e));
+
+    if (damaged) {
+        atomic_store(&e->state, ENTRY_FREE);
+        e = NULL;
+    }
+    if (!e) {
+        e = find_room(head, fb_slot_bytes(s));
+        if (!e)
+            return -ENOSPC;
+        make_slot(head, e, id, s, text, damaged || head->wary);
+    }
+    *ret_entry = e;
     return 0;
 }
+
+/* ---- another spec ---- */
+
+/* The slot of `e` is locked; the key moves to a new one. Returns that, or NULL for want of room. */
+static struct slot *move_slot(struct head *head, struct entry *e, const struct spec *s,
+                              const char *text, int64_t now_ns)
+{
+    struct slot *old = slot_of(head, e);
+    struct entry *next = find_room(head, fb_slot_bytes(s));
+
+    if (!next)
+        return NULL;
+    struct slot *slot = slot_of(head, next);
+    fb_slot_init(slot, s, text, 0, old->origin_ns);
+    /* Opened again at the present: the books begin where the old ones are. */
+    memset(&slot->body.books, 0, sizeof(struct accountant) + fb_accountant_bytes(s));
+    fb_accountant_init(&slot->body.books, s, fb_body_memory(&slot->body), 0,
+                       fb_max64(now_ns, old->body.books.now_ns));
+    fb_accountant_transfer(&slot->body.books, &old->body.books);
+    slot->id = old->id;
+    memcpy(slot->record, old->record, sizeof(slot->record));
+    for (int i = 0; i < FB_SEATS; i++) {
+        atomic_store(&slot->seat[i].out, atomic_load(&old->seat[i].out));
+        slot->seat[i].handles = old->seat[i].handles;
+        atomic_store(&slot->seat[i].who, atomic_load(&old->seat[i].who));
+    }
+    fb_slot_finish(slot);
+    next->id = e->id;
+    atomic_store(&next->state, ENTRY_NEXT);
+    atomic_store(&old->swept_ns, books_now(head, old));
+    atomic_store(&old->moved, next->at); /* from here on it has moved */
+    fb_index_settle(head);
+    return slot;
+}
+
+/* Leave a slot for good, waking whoever waits at it. */
+static void abandon(struct slot *old)
+{
+    atomic_store(&old->body.open, FB_WORD_NONE);
+    fb_robust_unlock(&old->lock, fb_life_me());
+    atomic_fetch_add(&old->body.changed, 2);
+    fb_futex_wake(&old->body.changed, FB_EVERYBODY);
+}
+
+static int reconfigure_locked(struct share *g, const struct spec *s, const char *text,
+                              int64_t now_ns, struct fly_error *err)
+{
+    struct head *head = g->ledger->head;
+    struct body *b = fb_slot_enter(g);
+
+    if (!b)
+        return fail_slot(err, -EBUSY);
+    struct slot *old = atomic_load(&g->slot);
+    struct entry *e = fb_index_at(head, (uint64_t)((uintptr_t)old - (uintptr_t)head));
+    struct slot *slot = e ? move_slot(head, e, s, text, fb_inner(&g->handle, now_ns)) : NULL;
+    if (!slot) {
+        fb_slot_leave(g);
+        return fail_slot(err, -ENOSPC);
+    }
+    (void)fb_slot_move_on(g, old, fb_life_me());
+    abandon(old);
+    return 0;
+}
+
+int fb_ledger_reconfigure(struct share *g, const struct spec *s, const char *text, int64_t now_ns,
+                          struct fly_error *err)
+{
+    struct head *head = g->ledger->head;
+
+    if (strlen(text) >= FB_SLOT_SPEC_MAX)
+        return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
+    if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
+        return fail_slot(err, -EBUSY);
+    fb_index_settle(head);
+    int rc = reconfigure_locked(g, s, text, now_ns, err);
+    fb_robust_unlock(&head->lock, fb_life_me());
+    return rc;
+}
+
+bool fb_ledger_follow(struct share *g, uint64_t at)
+{
+    struct entry *e = fb_index_at(g->ledger->head, at);
+
+    if (!e)
+        return false;
+    struct slot *slot = slot_of(g->ledger->head, e);
+    atomic_store(&g->slot, slot);
+    atomic_store(&g->handle.away, &slot->body);
+    return true;
+}
+
+/* ---- limiters ---- */
 
 static int limiter_locked(struct fly_ledger *ledger, struct siphash_wide id, const struct spec *s,
                           const char *text, struct share **ret_share, struct fly_error *err)
 {
-    struct slot *slot = NULL;
-    int rc = get_slot(ledger->head, id, s, text, &slot, err);
+    struct head *head = ledger->head;
+    struct entry *e = NULL;
 
+    fb_index_settle(head);
+    int rc = get_entry(head, id, s, text, &e);
     if (rc < 0)
-        return rc;
+        return fail_slot(err, rc);
+    struct slot *slot = slot_of(head, e);
+    rc = lock_slot(head, e, slot);
+    if (rc < 0)
+        return fail_slot(err, rc);
+    if (fb_slot_is_deserted(slot, books_now(head, slot)))
+        fb_slot_relearn(slot);
+    bool same = strcmp(slot->spec, text) == 0;
     rc = share_slot(ledger, slot, ret_share, err);
     unlock_slot(slot);
+    if (rc < 0 || same)
+        return rc;
+    rc = reconfigure_locked(*ret_share, s, text, fly_now(), err);
+    if (rc < 0)
+        fly_limiter_free(&(*ret_share)->handle);
     return rc;
 }
 
@@ -246,22 +433,13 @@ int fly_ledger_limiter(struct fly_ledger *ledger, const struct fly_key *key, con
 
 void fb_ledger_part(struct share *g)
 {
-    struct slot *slot = atomic_load(&g->slot);
-    uint64_t me = fb_life_me();
-    struct seat *seat = &slot->seat[atomic_load(&g->seat) % FB_SEATS];
-
-    if (atomic_load(&seat->who) != me || !fb_slot_enter(g))
+    if (!fb_slot_enter(g))
         return;
+    struct slot *slot = atomic_load(&g->slot);
+    struct seat *seat = &slot->seat[atomic_load(&g->seat) % FB_SEATS];
     if (--seat->handles == 0)
-        fb_slot_bury(slot, me, books_now(g->ledger->head, slot));
+        fb_slot_bury(slot, fb_life_me(), books_now(g->ledger->head, slot));
     fb_leave_changed(&g->handle);
-}
-
-int fb_ledger_follow(struct share *g, uint64_t at)
-{
-    (void)g;
-    (void)at;
-    return -EIO;
 }
 
 bool fb_ledger_is_before(const struct share *a, const struct share *b)

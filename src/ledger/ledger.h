@@ -32,6 +32,7 @@ enum entry_state {
     ENTRY_FREE,
     ENTRY_USED,
     ENTRY_LEFT, /* its key has moved on; somebody may still be looking */
+    ENTRY_NEXT, /* its key is about to move here */
 };
 
 struct entry {
@@ -84,6 +85,12 @@ int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char
 /* Whether every entry lies in the file and none on another. */
 bool fb_index_is_sound(const struct head *head);
 
+/* Finish or undo a move that was left in the middle; the head is locked. */
+void fb_index_settle(struct head *head);
+
+/* The entry whose slot lies there, or NULL. */
+struct entry *fb_index_at(struct head *head, uint64_t at);
+
 /* The entry of a key, or NULL; the head is locked. */
 struct entry *fb_index_find(struct head *head, struct siphash_wide id);
 
@@ -100,8 +107,12 @@ static inline void *fb_ledger_at(struct head *head, uint64_t at)
 /* The host was started anew: keep what is worth keeping, and take every limit to be used up. */
 void fb_ledger_renew(struct head *head);
 
-/* The key of this handle lives elsewhere in the file now. */
-int fb_ledger_follow(struct share *g, uint64_t at);
+/* The key of this handle lives elsewhere in the file now. False: it does not. */
+bool fb_ledger_follow(struct share *g, uint64_t at);
+
+/* Another spec for the key of this handle. */
+int fb_ledger_reconfigure(struct share *g, const struct spec *s, const char *text, int64_t now_ns,
+                          struct fly_error *err);
 
 /* This handle will not be used any more. */
 void fb_ledger_part(struct share *g);

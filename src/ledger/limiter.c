@@ -67,10 +67,14 @@ struct fly_limiter *fly_limiter_new(const char *spec, int64_t now_ns, uint64_t s
 
 void fly_limiter_free(struct fly_limiter *l)
 {
-    if (l && fb_is_shared(l))
+    if (!l)
+        return;
+    if (fb_is_shared(l))
         fb_ledger_part(fb_share_of(l));
-    else if (l && fb_body_of(l)->books.watched)
+    else if (fb_body_of(l)->books.watched)
         fb_watch_drop(l);
+    if (!fb_is_shared(l))
+        fb_blocks_free(l);
     fb_free(l);
 }
 
@@ -127,15 +131,36 @@ static struct verdict try_shared(struct fly_limiter *l, int64_t now_ns, uint32_t
     return v;
 }
 
+/* While a bucket alone decides, it also says when; nobody needs the lock to hear that. */
+static bool hear_open(struct body *b, int64_t now_ns, struct verdict *ret_verdict)
+{
+    int64_t word = atomic_load_explicit(&b->open, memory_order_acquire);
+
+    if (!fb_word_is_open(word))
+        return false;
+    int64_t wait_ns =
+        fb_bucket_wait_ns(&b->books.slot[FB_SLOT_bucket], word >> FB_WORD_ID_BITS, now_ns);
+    if (wait_ns == 0 || atomic_load_explicit(&b->open, memory_order_acquire) != word)
+        return false;
+    *ret_verdict = (struct verdict){
+        .at_ns = fb_after(now_ns, wait_ns),
+        .cause = &fb_constraint_bucket,
+    };
+    return true;
+}
+
 struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                               uint64_t *ret_ticket)
 {
     bool shared = fb_is_shared(l);
+    struct verdict v;
 
     /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && (shared ? fb_slot_word_take(fb_share_of(l), now_ns, ret_ticket)
                              : fb_word_take(fb_body_of(l), now_ns, ret_ticket)))
         return (struct verdict){.at_ns = now_ns};
+    if (cost <= 1 && hear_open(fb_body_of(l), now_ns, &v))
+        return v;
     return shared ? try_shared(l, now_ns, cost, ret_ticket)
                   : try_locked(l, now_ns, cost, ret_ticket);
 }

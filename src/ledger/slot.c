@@ -20,6 +20,7 @@
 #include "ledger/life.h"
 
 #define SWEEP_NS (100 * FB_NS_PER_MS)
+#define OUT_MAX  (INT64_C(1) << 40) /* more is nonsense, and sums stay in range */
 
 static void in_order(void)
 {
@@ -160,6 +161,19 @@ static int sit_down(struct share *g, struct slot *slot, uint64_t me)
     return 0;
 }
 
+bool fb_slot_move_on(struct share *g, struct slot *slot, uint64_t me)
+{
+    struct seat *seat = seat_of(slot, g->seat);
+
+    if (atomic_load(&g->slot) != slot)
+        return true;
+    if (!fb_ledger_follow(g, atomic_load(&slot->moved)))
+        return false;
+    if (atomic_load(&seat->who) == me && --seat->handles == 0)
+        atomic_store(&seat->who, 0);
+    return true;
+}
+
 struct body *fb_slot_enter(struct share *g)
 {
     uint64_t me = fb_life_me();
@@ -168,8 +182,7 @@ struct body *fb_slot_enter(struct share *g)
         struct slot *slot = atomic_load(&g->slot);
         if (fb_robust_lock(&slot->lock, me) < 0)
             return NULL;
-        uint64_t moved = atomic_load(&slot->moved);
-        if (moved == 0) {
+        if (atomic_load(&slot->moved) == 0) {
             fb_slot_repair(slot);
             fb_word_close(&slot->body, slot);
             if (sit_down(g, slot, me) == 0)
@@ -177,8 +190,9 @@ struct body *fb_slot_enter(struct share *g)
             fb_slot_leave(g);
             return NULL;
         }
+        bool followed = fb_slot_move_on(g, slot, me);
         fb_robust_unlock(&slot->lock, me);
-        if (fb_ledger_follow(g, moved) < 0)
+        if (!followed)
             return NULL;
     }
 }
@@ -301,7 +315,7 @@ static int64_t orphans(struct slot *slot)
 
     for (int i = 0; i < FB_SEATS; i++)
         if (atomic_load(&slot->seat[i].who) != 0)
-            known += fb_max64(0, atomic_load(&slot->seat[i].out));
+            known += fb_clamp64(atomic_load(&slot->seat[i].out), 0, OUT_MAX);
     for (int i = 0; i < FB_RECORDS; i++)
         known += slot->record[i].ticket != 0;
     return slot->body.books.in_flight - known;

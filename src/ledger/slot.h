@@ -100,6 +100,12 @@ void fb_slot_ended(struct share *g, uint64_t ticket);
 
 /* ---- with the slot locked, but not entered ---- */
 
+/*
+ * The key of this slot has moved on: so does this handle, unless another thread was faster, and
+ * gives its seat back. False: nobody knows where to.
+ */
+bool fb_slot_move_on(struct share *g, struct slot *slot, uint64_t me);
+
 /* Undo or finish what was left by whoever had the lock before. */
 void fb_slot_repair(struct slot *slot);
 
@@ -116,6 +122,9 @@ void fb_slot_bury(struct slot *slot, uint64_t who, int64_t now_ns);
 
 /* Bury everybody who is gone. False: somebody lives. */
 bool fb_slot_is_deserted(struct slot *slot, int64_t now_ns);
+
+/* Begin anew with what lasts of the learned, and see that it is in range. */
+void fb_slot_relearn(struct slot *slot);
 
 /* ---- neither ---- */
 

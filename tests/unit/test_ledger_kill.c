@@ -31,6 +31,7 @@ struct case_of {
     int64_t in_flight; /* at most so many grants at once; 0: any number */
     bool told;         /* answers tell of a quota */
     uint32_t cost_max;
+    const char *other; /* the same limits in other words, to change to; or NULL */
 };
 
 struct player {
@@ -101,6 +102,8 @@ static void end(struct player *p)
 
 static void play(struct player *p)
 {
+    if (p->c->other && draw(p, 12) == 0)
+        (void)fly_limiter_reconfigure(p->l, draw(p, 2) ? p->c->spec : p->c->other, later(p), NULL);
     if (p->out_count < OUT_MAX)
         (void)ask(p, 1 + (uint32_t)draw(p, p->c->cost_max));
     if (p->out_count > 0 && (p->out_count == OUT_MAX || draw(p, 2)))
@@ -226,12 +229,14 @@ static void survives(const struct case_of *c, uint64_t kills, uint64_t seed)
 
 static const struct case_of cases[] = {
     /* burst + one: between the first and the last of so many lie so many periods. */
-    {"rate=1000/s burst=10", MS, 11, MS, 0, false, 1},
-    {"rate=1000/s burst=10", MS, 13, MS, 0, false, 3},
-    {"window=20/1s margin=0%", 50 * MS, 20, S, 0, false, 2},
-    {"window=20/1s margin=0% concurrency=4", 50 * MS, 20, S, 4, false, 1},
-    {"window=30/1s margin=0% adapt=probe pacing=even", 50 * MS, 30, S, 0, true, 1},
-    {"window=20000/10s rate=1000/s burst=10", MS, 11, MS, 0, false, 1},
+    {"rate=1000/s burst=10", MS, 11, MS, 0, false, 1, NULL},
+    {"rate=1000/s burst=10", MS, 13, MS, 0, false, 3, NULL},
+    {"window=20/1s margin=0%", 50 * MS, 20, S, 0, false, 2, NULL},
+    {"window=20/1s margin=0% concurrency=4", 50 * MS, 20, S, 4, false, 1, NULL},
+    {"window=30/1s margin=0% adapt=probe pacing=even", 50 * MS, 30, S, 0, true, 1, NULL},
+    {"window=20000/10s rate=1000/s burst=10", MS, 11, MS, 0, false, 1, NULL},
+    {"window=20/1s margin=0%", 50 * MS, 20, S, 0, false, 1, "margin=0% window=20/1s"},
+    {"rate=1000/s burst=10", MS, 11, MS, 0, false, 1, "burst=10 rate=1000/s"},
 };
 
 static void nothing_is_passed_or_lost(void **state)
