@@ -19,6 +19,7 @@
 
 #define NS_PER_S       INT64_C(1000000000)
 #define NS_PER_ROUND   (4 * 1000 * 1000) /* how long one case runs in one round */
+#define TIMES_MIN      16384             /* however long something kept us from it */
 #define START_NS       (1000 * NS_PER_S)
 #define WINDOW_SPEC(n) "window=" #n "/1s margin=0%"
 
@@ -164,7 +165,7 @@ static void calibrate(struct bench_case *c)
 {
     int64_t spent_ns = 0;
 
-    for (c->times = 64; spent_ns < NS_PER_ROUND / 2; c->times *= 2) {
+    for (c->times = 64; spent_ns < NS_PER_ROUND / 2 || c->times < TIMES_MIN; c->times *= 2) {
         int64_t begin_ns = bench_clock_ns();
 
         c->run(c, c->times);
@@ -222,6 +223,10 @@ static struct bench_case cases[] = {
     {"window 1000: full", WINDOW_SPEC(1000), full_window_open, run_refused, .step_ns = 0},
     {"window 10000: full", WINDOW_SPEC(10000), full_window_open, run_refused, .step_ns = 0},
     {"window 1000000: full", WINDOW_SPEC(1000000), full_window_open, run_refused, .step_ns = 0},
+    {.name = "floor: two threads, clock and CAS", .run = bench_pair_floor},
+    {"two threads: clock and take", ANY_RATE, bench_pair_open, bench_pair_take, .step_ns = 0},
+    {"eight processes: clock and take", ANY_RATE, bench_processes_open, bench_processes_take,
+     .step_ns = 0},
     {"floor: a million keys, plain table", NULL, bench_keys_floor_open, bench_keys_floor,
      .step_ns = 0},
     {"a million keys: id and take", KEY_RATE, bench_keys_open, bench_keys_take, .step_ns = 0},
@@ -243,6 +248,9 @@ static struct bench_target targets[] = {
     {"window full, 1000000 / 10", "window 1000000: full", "window 10: full", 2, 0, NULL},
     {"a million keys / a plain table", "a million keys: id and take",
      "floor: a million keys, plain table", 2, 0, NULL},
+    {"two threads / their floor", "two threads: clock and take",
+     "floor: two threads, clock and CAS", 1.5, 0, NULL},
+    {"eight processes, best ns a decision", "eight processes: clock and take", NULL, 100, 0, NULL},
     {"bytes of an idle key", "a million keys: id, take and report", NULL, 96, 0, bench_keys_bytes},
     {"a typical response, best ns", "signal: typical responses", NULL, 1000, 0, NULL},
     {"a typical response, instructions", "signal: typical responses", NULL, 12000, 0,

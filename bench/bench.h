@@ -67,6 +67,15 @@ bool bench_keys_open(struct bench_case *c);
 void bench_keys_take(struct bench_case *c, int64_t times);
 void bench_keys_take_report(struct bench_case *c, int64_t times);
 
+/* One key for two threads with the clock inside: the floor, and ours. */
+void bench_pair_floor(struct bench_case *c, int64_t times);
+bool bench_pair_open(struct bench_case *c);
+void bench_pair_take(struct bench_case *c, int64_t times);
+
+/* One key of a ledger for eight processes, the clock inside; nanoseconds for all of them. */
+bool bench_processes_open(struct bench_case *c);
+void bench_processes_take(struct bench_case *c, int64_t times);
+
 /* Bytes a key, all included. */
 double bench_keys_bytes(const struct bench_case *c);
 

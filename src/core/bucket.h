@@ -41,6 +41,8 @@ static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
     int64_t ticks;
     int64_t permit = __atomic_load_n(&slot[FB_BUCKET_PERMIT], __ATOMIC_RELAXED);
 
+    if (cost == 1)
+        return permit; /* never so much */
     if (__builtin_mul_overflow(cost, permit, &ticks) || ticks > FB_BUCKET_SPEND_MAX)
         return FB_BUCKET_SPEND_MAX;
     return ticks;
@@ -62,7 +64,6 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
     int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
     int64_t ticks = fb_bucket_ticks(slot, cost);
     int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
-    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
     int64_t clock;
 
     /* Whoever's time lags behind finds the clock where it began. */
@@ -76,6 +77,7 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
         return -1;
     if (level <= clock)
         return clock + ticks;
+    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
     return ticks <= burst - (level - clock) ? level + ticks : -1;
 }
 

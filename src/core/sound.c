@@ -20,7 +20,8 @@ static const struct {
 static bool same_shape(const struct accountant *a, const struct accountant *fresh)
 {
     return a->in_force == fresh->in_force && a->plain == fresh->plain &&
-           a->learner == fresh->learner && a->tickets.words == fresh->tickets.words &&
+           a->learner == fresh->learner && a->watched == fresh->watched &&
+           a->tickets.words == fresh->tickets.words &&
            a->tickets.words_off == fresh->tickets.words_off;
 }
 

@@ -123,22 +123,31 @@ static inline int64_t fb_word_spend(const struct body *b, int64_t word, int64_t 
     return level << FB_WORD_ID_BITS | id;
 }
 
+/* Try once to take 1 from the word as it was seen. False: *word is as it is now. */
+static inline bool fb_word_try(struct body *b, int64_t *word, int64_t now_ns, uint64_t *ret_ticket)
+{
+    int64_t spent = fb_word_spend(b, *word, now_ns);
+
+    if (spent == FB_WORD_NONE) {
+        *word = FB_WORD_NONE;
+        return false;
+    }
+    if (!atomic_compare_exchange_weak_explicit(&b->open, word, spent, memory_order_acq_rel,
+                                               memory_order_acquire))
+        return false;
+    struct ticket t = {.cost = 1, .id = (uint16_t)spent};
+    *ret_ticket = fb_ticket_seal(t, b->books.key);
+    return true;
+}
+
 /* Take 1 from the word. False: it takes more than that. */
 static inline bool fb_word_take(struct body *b, int64_t now_ns, uint64_t *ret_ticket)
 {
     int64_t word = atomic_load_explicit(&b->open, memory_order_acquire);
 
-    while (fb_word_is_open(word)) {
-        int64_t spent = fb_word_spend(b, word, now_ns);
-        if (spent == FB_WORD_NONE)
-            return false;
-        if (atomic_compare_exchange_weak_explicit(&b->open, &word, spent, memory_order_acq_rel,
-                                                  memory_order_acquire)) {
-            struct ticket t = {.cost = 1, .id = (uint16_t)spent};
-            *ret_ticket = fb_ticket_seal(t, b->books.key);
+    while (fb_word_is_open(word))
+        if (fb_word_try(b, &word, now_ns, ret_ticket))
             return true;
-        }
-    }
     return false;
 }
 

@@ -188,10 +188,11 @@ static __attribute__((noinline)) int64_t take_slowly(struct fly_limiter *l, int6
 
 int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, uint64_t *ret_ticket)
 {
+    int64_t word = atomic_load_explicit(&l->near.open, memory_order_acquire);
     int64_t now;
 
-    if (cost <= 1 && !__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
-        fb_word_take(&l->near, now, ret_ticket))
+    if (cost <= 1 && fb_word_is_open(word) && !__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
+        fb_word_try(&l->near, &word, now, ret_ticket))
         return now_ns;
     return take_slowly(l, now_ns, cost, ret_ticket);
 }
