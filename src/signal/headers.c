@@ -38,6 +38,7 @@ static void read_error_code(struct reading *r, struct slice name, struct slice v
     X("x-shopify-shop-api-call-limit", ROLE_LIMIT, "", NULL)   \
     X("sforce-limit-info", ROLE_PARAMS, "", NULL)              \
     X("date", ROLE_BARE, "", read_date)                        \
+    X("x-mashery-error-code", ROLE_BARE, "", read_error_code)  \
     X("x-amzn-errortype", ROLE_BARE, "", read_error_code)      \
     X("x-sentry-rate-limits", ROLE_BARE, "", fb_sentry_header) \
     X("x-app-usage", ROLE_BARE, "", fb_meta_header)            \

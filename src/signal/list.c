@@ -27,16 +27,25 @@ void fb_count_tell(struct pool *p, enum role role, int64_t count)
 
 /* ---- bare numbers ---- */
 
+/* "1,000" is no list: nobody counts in zeros before a digit. */
+static bool is_member(struct slice part)
+{
+    int64_t count;
+
+    if (part.length > 1 && part.at[0] == '0' && fb_is_digit(part.at[1]))
+        return false;
+    return part.length == 0 || fb_read_count(part, &count);
+}
+
 /* How many parts, all of them counts or empty; 0: some are not, or there are too many. */
 static size_t count_numbers(struct slice value)
 {
     struct slice part;
-    int64_t count;
     size_t n = 0;
 
     while (fb_slice_next(&value, ',', &part)) {
         n++;
-        if (n > FB_LIST_MAX || (part.length > 0 && !fb_read_count(part, &count)))
+        if (n > FB_LIST_MAX || !is_member(part))
             return 0;
     }
     return n;
@@ -125,15 +134,16 @@ static void tell_named(struct reading *r, const struct header_name *n, struct sl
 void fb_list_tell(struct reading *r, struct header_name *n, struct slice value)
 {
     size_t numbers = count_numbers(value);
+    bool parameters = fb_slice_find(value, ';') < value.length;
 
     assert(n->role <= ROLE_USED);
     if (numbers == 2)
         tell_pair(r, n, value);
     else if (numbers > 2)
         tell_joined(r, n, value);
-    else if (fb_is_digit(value.at[0]))
+    else if (parameters && fb_is_digit(value.at[0]))
         fb_active_tell(r, fb_pool_get(r, n->pool, n->vendor), n->role, value);
-    else
+    else if (parameters)
         tell_named(r, n, value);
 }
 

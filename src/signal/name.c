@@ -329,14 +329,25 @@ static enum role unsaid_role(const struct parse *p)
     return p->seen[WORD_SPAN] ? ROLE_LIMIT : ROLE_PARAMS;
 }
 
-/* Without an anchor, a name has to be about calls, or about a span of time. */
-static bool is_about_limits(const struct parse *p)
+static bool is_counted(const struct parse *p)
+{
+    return p->seen[WORD_CALLS] || p->seen[WORD_REQUESTS] || p->window_ns != FLY_ABSENT ||
+           p->calendar;
+}
+
+/*
+ * Without an anchor, a name has to be about calls, or about a span of time; else its value has to
+ * say what it is ("api-usage=18/5000").
+ */
+static bool is_about_limits(struct parse *p)
 {
     if (p->anchor < p->count || p->role == ROLE_WAIT || p->role == ROLE_CONCURRENCY)
         return true;
-    bool counted =
-        p->seen[WORD_CALLS] || p->seen[WORD_REQUESTS] || p->window_ns != FLY_ABSENT || p->calendar;
-    return counted && p->has_role;
+    if (!p->has_role || is_counted(p))
+        return p->has_role;
+    bool amount = p->role <= ROLE_USED;
+    p->role = ROLE_PARAMS;
+    return amount;
 }
 
 static void parse_init(struct parse *p, struct header_name *n)

@@ -63,7 +63,8 @@ static const struct phrase N[] = {
 };
 static const struct phrase O[] = {
     {"over query limit", T},
-    {"over rate limit", T},
+    {"over rate", T},
+    {"over qps", T},
 };
 static const struct phrase P[] = {
     {"prior request not complete", T},

@@ -3,7 +3,7 @@
  * prose.c - a few known forms of sentences; whatever does not match one of them says nothing.
  *
  *     (retry | again | wait | available | reset) ... (in | after | for | least) SPAN   a wait
- *     until EPOCH                                                                      its end
+ *     until EPOCH, (retry | ...) ... (after | at) EPOCH                                its end
  *     N requests ... (per | in | within | every | /) [M] UNIT                          a limit
  *     N requests ... without a unit, where concurrency is spoken of                    that limit
  */
@@ -160,11 +160,18 @@ static bool instant_at(const struct reading *r, struct slice token, int64_t *ret
     return *ret_ns > fb_reading_now(r) - FB_DAY_NS;
 }
 
+static bool announces_instant(const struct tokens *t, size_t i)
+{
+    static const char *const BEFORE[] = {"after", "at", NULL};
+
+    return fb_token_is(t, i, "until") || (is_one_of(t, i, BEFORE) && speaks_of_waiting(t, i));
+}
+
 static void read_until(struct reading *r, const struct tokens *t, size_t i)
 {
     int64_t at_ns;
 
-    if (fb_token_is(t, i, "until") && i + 1 < t->count && instant_at(r, t->at[i + 1], &at_ns))
+    if (announces_instant(t, i) && i + 1 < t->count && instant_at(r, t->at[i + 1], &at_ns))
         fb_told_wait_until(r, at_ns);
 }
 
@@ -213,12 +220,22 @@ static bool find_window(const struct tokens *t, size_t from, int64_t *ret_ns)
     return false;
 }
 
+/* "5 requests", "60 API calls"; "limit: 100" of whatever. */
+static bool find_counted(const struct tokens *t, size_t i, size_t *ret_what)
+{
+    *ret_what = is_counted(t, i + 1) ? i + 1 : i + 2;
+    if (is_counted(t, *ret_what))
+        return true;
+    *ret_what = i;
+    return i > 0 && fb_token_is(t, i - 1, "limit") && fb_token_is(t, i + 1, "per");
+}
+
 static void read_limit(struct reading *r, const struct tokens *t, size_t i)
 {
     int64_t limit, window_ns;
-    size_t what = is_counted(t, i + 1) ? i + 1 : i + 2;
+    size_t what = i;
 
-    if (!fb_number_read(t->at[i], &limit) || limit < 1 || !is_counted(t, what))
+    if (!fb_number_read(t->at[i], &limit) || limit < 1 || !find_counted(t, i, &what))
         return;
     if (!find_window(t, what + 1, &window_ns)) {
         if (r->means & MEANS_CONCURRENCY)

@@ -235,7 +235,7 @@ static bool is_instant(const struct reading *r, int64_t millionths)
            millionths <= epoch_us + FLY_SIGNAL_WAIT_MAX_NS / FB_US;
 }
 
-void fb_tell_wait(struct reading *r, struct slice value, int64_t unit_ns)
+static bool tell_one_wait(struct reading *r, struct slice value, int64_t unit_ns)
 {
     int64_t number;
 
@@ -245,6 +245,20 @@ void fb_tell_wait(struct reading *r, struct slice value, int64_t unit_ns)
         fb_told_wait(r, number);
     else if (fb_rfc3339_read(value, &number) || fb_httpdate_read(value, r->now_ns, &number))
         fb_told_wait_until(r, number);
+    else
+        return false;
+    return true;
+}
+
+void fb_tell_wait(struct reading *r, struct slice value, int64_t unit_ns)
+{
+    struct slice part;
+
+    if (tell_one_wait(r, value, unit_ns))
+        return;
+    /* Two lines that a proxy has put into one. */
+    for (size_t i = 0; i < FB_LIST_MAX && fb_slice_next(&value, ',', &part); i++)
+        (void)tell_one_wait(r, part, unit_ns);
 }
 
 static void tell_wait(struct reading *r, struct header_name *n, struct slice value)

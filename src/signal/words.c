@@ -25,7 +25,7 @@ static const struct word OF_3[] = {
     {"per", WORD_PER, 0},          {"max", WORD_TOTAL, 0},        {"api", WORD_FILLER, 0},
     {"app", WORD_SCOPE, 0},        {"org", WORD_SCOPE, 0},        {"sec", WORD_SPAN, FB_S},
     {"min", WORD_SPAN, MINUTE_NS}, {"day", WORD_SPAN, FB_DAY_NS}, {"key", WORD_MUTE, 0},
-    {"now", WORD_FILLER, 0},
+    {"pct", WORD_MUTE, 0},         {"now", WORD_FILLER, 0},
 };
 
 static const struct word OF_4[] = {
@@ -62,13 +62,16 @@ static const struct word OF_6[] = {
 static const struct word OF_7[] = {
     {"seconds", WORD_FILLER, 0}, {"request", WORD_REQUESTS, 0}, {"account", WORD_SCOPE, 0},
     {"monthly", WORD_SPAN, 0},   {"allowed", WORD_TOTAL, 0},    {"project", WORD_SCOPE, 0},
-    {"maximum", WORD_TOTAL, 0},  {"renewal", WORD_FILLER, 0},   {"current", WORD_COUNT, 0},
+    {"maximum", WORD_TOTAL, 0},  {"renewal", WORD_FILLER, 0},   {"resetin", WORD_RESET, 0},
+    {"resetat", WORD_RESET, 0},  {"percent", WORD_MUTE, 0},     {"current", WORD_COUNT, 0},
 };
 
 static const struct word OF_8[] = {
-    {"requests", WORD_REQUESTS, 0},     {"interval", WORD_PERIOD, 0}, {"secondly", WORD_SPAN, FB_S},
-    {"minutely", WORD_SPAN, MINUTE_NS}, {"consumed", WORD_USED, 0},   {"observed", WORD_USED, 0},
-    {"fillrate", WORD_FILL, 0},         {"resource", WORD_TITLE, 0},  {"endpoint", WORD_SCOPE, 0},
+    {"requests", WORD_REQUESTS, 0},     {"interval", WORD_PERIOD, 0},
+    {"throttle", WORD_ANCHOR, 0},       {"secondly", WORD_SPAN, FB_S},
+    {"minutely", WORD_SPAN, MINUTE_NS}, {"consumed", WORD_USED, 0},
+    {"observed", WORD_USED, 0},         {"fillrate", WORD_FILL, 0},
+    {"resource", WORD_TITLE, 0},        {"endpoint", WORD_SCOPE, 0},
     {"duration", WORD_PERIOD, 0},       {"capacity", WORD_TOTAL, 0},
 };
 
@@ -76,12 +79,13 @@ static const struct word OF_9[] = {
     {"remaining", WORD_REMAINING, 0}, {"ratelimit", WORD_ANCHOR, 0},
     {"available", WORD_REMAINING, 0}, {"nearlimit", WORD_NEAR, 0},
     {"resettime", WORD_RESET, 0},     {"timestamp", WORD_FILLER, 0},
+    {"replenish", WORD_FILL, 0},
 };
 
 static const struct word OF_10[] = {
-    {"ratelimits", WORD_ANCHOR, 0},
-    {"concurrent", WORD_CONCURRENT, 0},
-    {"refillrate", WORD_FILL, 0},
+    {"ratelimits", WORD_ANCHOR, 0}, {"concurrent", WORD_CONCURRENT, 0},
+    {"refillrate", WORD_FILL, 0},   {"percentage", WORD_MUTE, 0},
+    {"resetafter", WORD_RESET, 0},
 };
 
 static const struct word OF_11[] = {{"concurrency", WORD_CONCURRENT, 0}};

@@ -43,10 +43,13 @@ static void lists_of_numbers(void **state)
          "read-15min:7,-,1,900000,- read-daily:9,-,1,86400000,- :5,-,-,-,- "},
         {"200\nX-RateLimit-Limit: 7,9\nX-RateLimit-Remaining: 3,2\n\n", ":7,2,-,-,- "},
         {"200\nX-RateLimit-Limit: 7,9,8\n\n", ":7,-,-,-,- "},
+        {"200\nX-RateLimit-Limit: 1,000\nX-RateLimit-Remaining: 9\n\n", ":-,9,-,-,- "},
+        {"200\nX-RateLimit-Limit: 7,0\n\n", ":0,-,-,-,- "},
+        {"200\nX-RateLimit-Limit: 7,0.5\n\n", ":0,-,-,-,- "},
         {"200\nX-RateLimit-Limit: 7,,8\n\n", ":7,-,-,-,- "},
         {"200\nX-RateLimit-Limit: 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
          "1\n\n",
-         ":1,-,-,-,- "}, /* as a structured field, whose members are policies without windows */
+         ""},
         {"200\nX-RateLimit-Reset: 9,a,8\n\n", ":-,-,-,-,9000 "},
         {"200\nX-RateLimit-Reset: a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,"
          "a,a\n\n",
