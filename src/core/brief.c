@@ -41,6 +41,7 @@ static int64_t missing(const struct brief *b, int64_t ticks, int64_t now_ns)
 {
     fb_wide there = ((fb_wide)b->full_ns - now_ns) * ticks + b->rest;
 
+    assert(ticks > 0 && b->rest < ticks);
     if (there <= 0)
         return 0;
     return there < FB_BUCKET_LEVEL_MAX ? (int64_t)there : FB_BUCKET_LEVEL_MAX;
@@ -73,6 +74,7 @@ struct verdict fb_brief_ask(const struct brief *b, const struct accountant *patt
     int64_t slot[FB_BUCKET_SLOTS];
     struct ask q = {.now_ns = now_ns, .cost = cost};
 
+    assert(cost >= 1);
     lay_out(b, pattern, now_ns, slot);
     int64_t at_ns = OP(ready_at)(slot, &q);
     return (struct verdict){
@@ -100,6 +102,7 @@ uint64_t fb_brief_take(struct brief *b, const struct accountant *pattern, int64_
     struct ask q = {.now_ns = now_ns, .cost = cost};
     struct tickets_brief t = tickets_of(b);
 
+    assert(cost >= 1 && cost <= UINT32_MAX);
     lay_out(b, pattern, now_ns, slot);
     OP(take)(slot, &q);
     put_away(b, slot);

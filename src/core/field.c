@@ -96,8 +96,10 @@ size_t fb_fields_words(const struct field *f, size_t count)
 {
     size_t words = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(f[i].count >= 1 && f[i].least <= f[i].most);
         words += f[i].count;
+    }
     return words;
 }
 

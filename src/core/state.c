@@ -156,6 +156,7 @@ void fb_state_write(const struct accountant *a, int64_t now_ns, unsigned char *r
     if (c)
         fb_fields_write(c->fields, c->field_count, &a->learned, now_ns,
                         word + fb_fields_words(kept_fields, KEPT_FIELDS));
+    assert(k.owed >= 0 && k.used >= 0 && strlen(name_of(c)) < NAME_BYTES);
     memset(ret_bytes, 0, WORDS_AT);
     memcpy(ret_bytes, MAGIC, 8);
     put(ret_bytes + 8, VERSION, 2);
@@ -210,6 +211,7 @@ static void spread_out(struct accountant *a, const struct kept *k, int64_t now_n
     int64_t even = quota[FB_QUOTA_EVEN];
     int64_t reserve = quota[FB_QUOTA_RESERVE];
 
+    assert(passed_ns >= 0 && k->ramp >= 0 && k->ramp < FB_HOLD_RAMP_DONE);
     a->slot[FB_SLOT_hold + FB_HOLD_UNTIL] = k->hold_until_ns;
     a->slot[FB_SLOT_hold + FB_HOLD_RAMP] = k->ramp;
     if (in_force(a, FB_CONSTRAINT_quota)) {

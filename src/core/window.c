@@ -438,6 +438,7 @@ static int64_t used_of(struct windows *m, const struct window *w, int64_t now_ns
 
     while (used < most && fb_after(stamp_of(m, w, w->units - 1 - used), w->length_ns) > now_ns)
         used += w->grain;
+    assert(most >= 0 && used <= most + w->grain);
     return fb_min64(used, most);
 }
 

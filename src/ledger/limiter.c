@@ -337,11 +337,12 @@ void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_
     if (!b)
         return;
     int64_t in_flight = b->books.in_flight;
-    double before = fb_bucket_rate(fb_accountant_bucket(&b->books));
+    bool watched = b->books.watched;
+    double before = watched ? fb_bucket_rate(fb_accountant_bucket(&b->books)) : 0.0;
     fb_change(l);
     fb_accountant_report(&b->books, &c, now);
-    double after = fb_bucket_rate(fb_accountant_bucket(&b->books));
-    bool told = b->books.watched && b->books.in_flight < in_flight;
+    bool told = watched && b->books.in_flight < in_flight; /* the ticket was known */
+    double after = told ? fb_bucket_rate(fb_accountant_bucket(&b->books)) : 0.0;
     leave_ended(l, in_flight, o->ticket);
     if (told)
         fb_watch_reported(l, now_ns, o, before, after);

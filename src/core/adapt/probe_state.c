@@ -87,6 +87,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
     if (p->told <= 0.0f)
         p->told_until_ns = FB_LONG_AGO;
     p->next_ns = now_ns;
+    assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
     fb_probe_idled(p, now_ns);
 }
 
