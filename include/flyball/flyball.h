@@ -133,6 +133,14 @@ FLY_API void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const str
 FLY_API int fly_limiter_reconfigure(struct fly_limiter *l, const char *spec, int64_t now_ns,
                                     struct fly_error *err);
 
+/*
+ * Begin anew under the limits of `spec`: what was spent, held, told and learned is forgotten; what
+ * is in flight stays so. A limiter that processes share cannot be reset: -ENOTSUP. Otherwise as
+ * fly_limiter_reconfigure().
+ */
+FLY_API int fly_limiter_reset(struct fly_limiter *l, const char *spec, int64_t now_ns,
+                              struct fly_error *err);
+
 /* Why a request cannot start now, or would start now. */
 struct fly_why {
     uint64_t size;    /* sizeof(struct fly_why), set by the caller */

@@ -130,6 +130,9 @@ bool fb_accountant_relearn(struct accountant *a, const struct accountant *fresh)
  */
 void fb_accountant_transfer(struct accountant *to, const struct accountant *from);
 
+/* The same, but all that goes on is what is out: nothing is spent, held, told or learned. */
+void fb_accountant_begin_anew(struct accountant *to, const struct accountant *from);
+
 /* The bucket's slots (bucket.h), for whoever takes from it directly. */
 static inline int64_t *fb_accountant_bucket(struct accountant *a)
 {

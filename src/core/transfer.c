@@ -54,10 +54,9 @@ static void carry_bucket(struct accountant *to, const struct accountant *from)
         fb_bucket_owe(slot, room - there, to->now_ns, 0);
 }
 
-void fb_accountant_transfer(struct accountant *to, const struct accountant *from)
+/* What is out stays out, and those who have a ticket can end it. */
+static void carry_grants(struct accountant *to, const struct accountant *from)
 {
-    struct accountant fresh = *to;
-
     assert(to->now_ns >= from->now_ns && to->tickets.newest == 0);
     to->rng = from->rng;
     to->key = from->key;
@@ -67,6 +66,19 @@ void fb_accountant_transfer(struct accountant *to, const struct accountant *from
     to->settled = from->settled;
     to->settled_cost = from->settled_cost;
     fb_tickets_carry(&to->tickets, &from->tickets);
+}
+
+void fb_accountant_begin_anew(struct accountant *to, const struct accountant *from)
+{
+    carry_grants(to, from);
+    fb_accountant_skip_id(to);
+}
+
+void fb_accountant_transfer(struct accountant *to, const struct accountant *from)
+{
+    struct accountant fresh = *to;
+
+    carry_grants(to, from);
     if (to->learner == from->learner) {
         to->learned = from->learned;
         (void)fb_accountant_relearn(to, &fresh);

@@ -371,6 +371,49 @@ static void usage_of_all_together(void **state)
         fly_limiter_free(l[i]);
 }
 
+/* ---- beginning anew ---- */
+
+static void a_reset_forgets_all_but_what_is_out(void **state)
+{
+    static const char *const specs[] = {"rate=1/s burst=10", "window=10/1h margin=0%",
+                                        "adapt=aimd rate=1/s burst=10"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(specs); i++) {
+        struct fly_limiter *l = limiter(specs[i], 0);
+        double rate = fly_limiter_rate(l);
+        assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 64), 0);
+        assert_int_equal(grants_at(l, 0, 8), 8);
+        uint64_t last = granted(l, 0, 1);
+        refuse(l, 0, granted(l, 0, 1), 100 * S);
+        assert_int_equal(usage(l, 0).limited, 1);
+        assert_int_equal(fly_limiter_reset(l, specs[i], 0, NULL), 0);
+        assert_close(fly_limiter_rate(l), rate, 1e-9);
+        assert_int_equal(usage(l, 0).in_flight, 9);
+        report(l, 0, last, 200);
+        assert_int_equal(usage(l, 0).in_flight, 8);
+        assert_int_equal(grants_at(l, 0, 20), 10);
+        assert_int_equal(usage(l, 0).observed, 1);
+        fly_limiter_free(l);
+    }
+}
+
+static void a_reset_that_fails_changes_nothing(void **state)
+{
+    struct fly_limiter *l = limiter("rate=1/s burst=1", 0);
+    struct fly_error err = {""};
+
+    (void)state;
+    (void)granted(l, 0, 1);
+    assert_int_equal(fly_limiter_reset(l, "rate=ten/s", 0, &err), -EINVAL);
+    assert_contains(err.text, "rate=ten/s");
+    fb_alloc_fail_at(1);
+    assert_int_equal(fly_limiter_reset(l, "rate=1/s burst=1", 0, &err), -ENOMEM);
+    fb_alloc_fail_at(0);
+    assert_int_equal(next_at(l, 0, 1), S);
+    fly_limiter_free(l);
+}
+
 /* What other processes take would not be seen. */
 static void a_shared_limiter_tells_its_usage_only(void **state)
 {
@@ -383,6 +426,7 @@ static void a_shared_limiter_tells_its_usage_only(void **state)
     (void)state;
     assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 8), -ENOTSUP);
     assert_int_equal(fly_limiter_observe(l, 0, 0), 0);
+    assert_int_equal(fly_limiter_reset(l, "rate=1/s", fly_now(), NULL), -ENOTSUP);
     uint64_t before = (uint64_t)usage(l, fly_now()).used;
     (void)granted(l, fly_now(), 1);
     assert_int_equal(usage(l, fly_now()).used, before + 1);
@@ -483,6 +527,8 @@ int main(void)
         cmocka_unit_test(usage_of_windows),
         cmocka_unit_test(usage_of_the_others),
         cmocka_unit_test(usage_of_all_together),
+        cmocka_unit_test(a_reset_forgets_all_but_what_is_out),
+        cmocka_unit_test(a_reset_that_fails_changes_nothing),
         cmocka_unit_test(a_shared_limiter_tells_its_usage_only),
         cmocka_unit_test(readers_and_writers_at_once),
     };
