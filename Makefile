@@ -222,7 +222,7 @@ unit: $(BUILD)/san/flyball
 
 .PHONY: torture
 torture: $(BUILD)/san/tests/unit/test_properties ## the property tests with 10^7 decisions
-	FLYBALL_DECISIONS=10000000 $<
+	FLYBALL_SEED=$$(date +%s) FLYBALL_DECISIONS=10000000 $<
 
 .PHONY: ledger-torture
 ledger-torture: $(BUILD)/san/tests/unit/test_ledger_kill ## 10,000 processes killed anywhere
