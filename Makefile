@@ -43,7 +43,8 @@ CLI_SRC   := $(call sources,cli)
 APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
 PRESETS   := $(sort $(wildcard presets/*.yaml))
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
-THREAD_SRC := $(shell grep -l -e pthread_create -e thrd_create $(UNIT_SRC) /dev/null)
+THREAD_SRC := $(shell grep -l -e pthread_create -e thrd_create -e '"origin.h"' -e fb_observe_new \
+  $(UNIT_SRC) /dev/null)
 FUZZ_SRC  := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 BENCH_SRC := $(sort $(wildcard bench/*.c))
 E2E       := $(sort $(wildcard tests/e2e/test_*.py))
@@ -332,6 +333,14 @@ bench-peers: all ## decisions beside Go, Guava and npm: a table and build/bench-
 
 bench: all $(BUILD)/bench ## nanoseconds per decision against floors: a table and build/bench.json
 	@$(BUILD)/bench $(BUILD)/bench.json
+
+# How late permits are released, beside a bare timerfd.
+$(BUILD)/release: $(call objects,obj,bench/engine/release.c $(APP_SRC)) $(LIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
+
+bench-release: $(BUILD)/release ## how late the engine releases permits, beside a bare timerfd
+	@$(BUILD)/release
 
 # The floor of fetching: libcurl and nothing else.
 $(BUILD)/bare: bench/fetch/bare.c $(BUILD)/flags | deps

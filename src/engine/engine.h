@@ -200,9 +200,12 @@ struct engine_options {
     int64_t hold_max_ns;   /* a longer wait of a key defers its tasks: 1 h; 0: none does */
     int64_t
         outage_max_ns; /* a provider that is down for longer defers its tasks: 15 min; 0: none */
-    int32_t pause_failures; /* in a row, for R9's pause of a key: 10; 0: never */
-    int64_t pause_ns;       /* 300 s */
-    int32_t redirects_max;  /* 10 */
+    int32_t breaker_failures; /* in a row, of a key: then nothing leaves but trials: 5; 0: never */
+    int64_t breaker_ns;       /* from one trial to the next: 60 s */
+    bool breaker_counts_429;  /* a refusal for rate is a failure, too */
+    int32_t pause_failures;   /* in a row, for R9's pause of a key: 10; 0: never */
+    int64_t pause_ns;         /* 300 s */
+    int32_t redirects_max;    /* 10 */
 
     int64_t body_bytes_max; /* decompressed: 64 MiB; more is FAIL_TOO_LARGE */
     int64_t head_bytes_max; /* 64 KiB */

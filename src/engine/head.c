@@ -22,16 +22,14 @@ static bool is_blank(char c)
 /* A line that begins with a blank belongs to the one before it (RFC 9112, 5.2). */
 static size_t unfold(char *bytes, size_t size)
 {
+    char *stop = bytes + size;
     size_t lines = 0;
 
-    for (size_t i = 0; i + 1 < size; i++) {
-        if (bytes[i] != '\r' || bytes[i + 1] != '\n')
-            continue;
-        if (i + 2 < size && is_blank(bytes[i + 2]))
-            bytes[i] = bytes[i + 1] = ' ';
+    for (char *at = bytes; at < stop && (at = memchr(at, '\n', (size_t)(stop - at))); at++)
+        if (at + 1 < stop && is_blank(at[1]))
+            at[-1] = at[0] = ' ';
         else
             lines++;
-    }
     return lines;
 }
 
@@ -73,13 +71,11 @@ size_t fb_head_split(struct buffer *head, struct engine_header **header, size_t 
     if (lines == 0 || !make_room(header, room, lines))
         return 0;
     for (size_t i = 0; i < lines; i++) {
-        char *end = at;
+        char *end = memchr(at, '\n', (size_t)(stop - at));
 
-        while (end + 1 < stop && !(end[0] == '\r' && end[1] == '\n'))
-            end++;
-        if (i > 0 && split(at, end, &(*header)[count]))
+        if (i > 0 && split(at, end - 1, &(*header)[count]))
             count++;
-        at = end + 2;
+        at = end + 1;
     }
     return count;
 }

@@ -159,6 +159,14 @@ static void key_free(struct key *k)
     fb_free(k);
 }
 
+static void set_breaker(struct breaker *b, const struct engine_options *o)
+{
+    fb_breaker_init(b);
+    b->failures_max = o->breaker_failures > 0 ? o->breaker_failures : INT32_MAX;
+    b->open_ns = o->breaker_ns;
+    b->counts_429 = o->breaker_counts_429;
+}
+
 static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
                    struct fly_error *err)
 {
@@ -171,7 +179,7 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     k->credential = k->name + n->credential;
     k->entry = (struct table_entry){.name = k->name, .name_size = n->size};
     k->down_since_ns = FB_NEVER;
-    fb_breaker_init(&k->breaker);
+    set_breaker(&k->breaker, &e->options);
     fb_pause_init(&k->pause, e->options.pause_failures, e->options.pause_ns);
     k->provider = provider_get(e, k->name, n->preset.name != NULL);
     k->preset = n->preset.name;

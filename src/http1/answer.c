@@ -25,6 +25,9 @@ static enum http_fault take_end(struct slice *line)
         return HTTP_BARE_LF;
     line->length = length - 2;
     for (size_t i = 0; i < line->length; i++) {
+        if (line->at[i] >= ' ' && line->at[i] < 0x7f)
+            continue; /* nearly all of them, without a call */
+
         enum http_fault fault = fb_http_byte((unsigned char)line->at[i]);
 
         if (fault != HTTP_FINE)

@@ -129,11 +129,17 @@ static const struct {
     {"connection", add_connection},
 };
 
+/* The first byte settles most. */
+static bool is_named(struct slice name, const char *text)
+{
+    return fb_lower(name.at[0]) == text[0] && fb_slice_is(name, text);
+}
+
 enum http_fault fb_http_framing_add(struct http_framing *f, const struct http_field *field)
 {
     assert(field->name.length > 0 && field->value.at);
     for (size_t i = 0; i < sizeof(framing) / sizeof(framing[0]); i++)
-        if (fb_slice_is(field->name, framing[i].name))
+        if (is_named(field->name, framing[i].name))
             return framing[i].add(f, field->value);
     return HTTP_FINE;
 }
@@ -146,7 +152,7 @@ bool fb_http_is_head_only(struct slice name)
         "cookie"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (fb_slice_is(name, names[i]))
+        if (is_named(name, names[i]))
             return true;
     return false;
 }

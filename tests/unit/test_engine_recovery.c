@@ -570,6 +570,36 @@ static void each_hop_is_followed_by_us(void **state)
     rig_fini(&r);
 }
 
+static struct plan from_outside(struct rig *r, const struct attempt_request *q)
+{
+    struct plan p = redirects(r, q);
+
+    p.from_public = true;
+    return p;
+}
+
+/* A server out there does not get to choose an address in here. */
+static void from_a_public_address_to_public_ones_only(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+
+    (void)state;
+    for (int allowed = 0; allowed <= 1; allowed++) {
+        o.connect.redirect_private = allowed;
+        rig_open(&r, &o);
+        r.plan = from_outside;
+        rig_get(&r, "http://a.example/end");
+        rig_run(&r);
+        assert_false(r.sent_refuse_private);
+        rig_get(&r, "http://a.example/to-other");
+        rig_run(&r);
+        assert_string_equal(r.sent_url, "http://other.example/end");
+        assert_int_equal(r.sent_refuse_private, !allowed);
+        rig_fini(&r);
+    }
+}
+
 static void not_everywhere_and_not_for_ever(void **state)
 {
     struct rig r;
@@ -670,6 +700,7 @@ int main(void)
         cmocka_unit_test(fails_over_in_order),
         cmocka_unit_test(without_another_source_it_fails),
         cmocka_unit_test(each_hop_is_followed_by_us),
+        cmocka_unit_test(from_a_public_address_to_public_ones_only),
         cmocka_unit_test(not_everywhere_and_not_for_ever),
         cmocka_unit_test(a_host_that_is_down_is_left_alone),
         cmocka_unit_test(what_stays_down_is_put_off),
