@@ -18,6 +18,7 @@
 #ifndef FLYBALL_CORE_BUCKET_H
 #define FLYBALL_CORE_BUCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Slots of the constraint `bucket`. From grant to grant only LEVEL and GIVEN_BACK change. */
@@ -49,6 +50,25 @@ static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 }
 
 /*
+ * The virtual clock, where it is a small number; else false. Read while another thread may change
+ * it: if that shifts the clock the level is another one afterwards; if it gives back, the older
+ * figure errs towards waiting.
+ */
+static inline bool fb_bucket_clock(const int64_t *slot, int64_t now_ns, int64_t *ret_clock)
+{
+    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
+    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
+    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
+
+    /* Whoever's time lags behind finds the clock where it began. */
+    if (__builtin_expect(now_ns < base_ns, 0))
+        now_ns = base_ns;
+    return !__builtin_sub_overflow(now_ns, base_ns, ret_clock) &&
+           !__builtin_mul_overflow(*ret_clock, per_ns, ret_clock) &&
+           !__builtin_add_overflow(*ret_clock, given_back, ret_clock);
+}
+
+/*
  * Spend `cost` permits at `level` (the slot's, or a copy that others take from), looking at
  * small numbers only: the level afterwards, or -1 when they do not fit or a number is not small.
  * More than the burst fits into a full bucket only, which goes into debt.
@@ -56,22 +76,10 @@ static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_t cost,
                                       int64_t now_ns)
 {
-    /*
-     * Read while another thread may change them. If that shifts the clock the level is another
-     * one afterwards; if it gives back, the older figure errs towards waiting.
-     */
-    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
-    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
     int64_t ticks = fb_bucket_ticks(slot, cost);
-    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
     int64_t clock;
 
-    /* Whoever's time lags behind finds the clock where it began. */
-    if (__builtin_expect(now_ns < base_ns, 0))
-        now_ns = base_ns;
-    if (__builtin_sub_overflow(now_ns, base_ns, &clock) ||
-        __builtin_mul_overflow(clock, per_ns, &clock) ||
-        __builtin_add_overflow(clock, given_back, &clock))
+    if (!fb_bucket_clock(slot, now_ns, &clock))
         return -1;
     if ((level | clock | ticks) >= FB_BUCKET_SMALL) /* a power of two: any of them */
         return -1;
@@ -79,6 +87,22 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
         return clock + ticks;
     int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
     return ticks <= burst - (level - clock) ? level + ticks : -1;
+}
+
+/*
+ * How long a request of 1 has to wait at `level`, looking at small numbers only; 0 when it need
+ * not, or a number is not small. True only if the level was still the same afterwards.
+ */
+static inline int64_t fb_bucket_wait_ns(const int64_t *slot, int64_t level, int64_t now_ns)
+{
+    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
+    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
+    int64_t clock;
+
+    if (per_ns == 0 || !fb_bucket_clock(slot, now_ns, &clock) || (level | clock) >= FB_BUCKET_SMALL)
+        return 0;
+    int64_t wait = level - clock - (burst - fb_bucket_ticks(slot, 1));
+    return wait > 0 ? (wait - 1) / per_ns + 1 : 0;
 }
 
 /* Permits that are missing from a full bucket, rounded up. */
@@ -89,27 +113,6 @@ double fb_bucket_available(const int64_t *slot, int64_t now_ns);
 
 /* So many were missing `passed_ns` ago: from now on they are, but for what came in since. */
 void fb_bucket_owe(int64_t *slot, int64_t permits, int64_t now_ns, int64_t passed_ns);
-
-/*
- * How long a request of 1 has to wait at `level`, looking at small numbers only; 0 when it need
- * not, or a number is not small. Read while others may change them, as above: a wait is true only
- * if the level was still the same afterwards.
- */
-static inline int64_t fb_bucket_wait_ns(const int64_t *slot, int64_t level, int64_t now_ns)
-{
-    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
-    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
-    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
-    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
-    int64_t clock;
-
-    if (now_ns < base_ns || per_ns <= 0 || __builtin_sub_overflow(now_ns, base_ns, &clock) ||
-        __builtin_mul_overflow(clock, per_ns, &clock) ||
-        __builtin_add_overflow(clock, given_back, &clock) || (level | clock) >= FB_BUCKET_SMALL)
-        return 0;
-    int64_t wait = level - clock - (burst - fb_bucket_ticks(slot, 1));
-    return wait > 0 ? (wait - 1) / per_ns + 1 : 0;
-}
 
 /* Permits a second; 0 when nothing bounds it. */
 double fb_bucket_rate(const int64_t *slot);

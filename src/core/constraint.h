@@ -110,7 +110,7 @@ struct constraint {
     /*
      * Whether the slots, and the memory behind them, can have come from those of a fresh
      * constraint under the same spec, whatever happened since. What they say may be any bytes;
-     * what passes can be asked and taken from without harm. NULL: any numbers will do.
+     * what passes can be asked and taken from without harm.
      */
     bool (*sound)(const int64_t *slot, const int64_t *fresh);
 

@@ -50,8 +50,7 @@ bool fb_accountant_is_sound(const struct accountant *a, const struct accountant 
         return false;
     for (int i = 0; i < FB_CONSTRAINT_COUNT; i++) {
         const int64_t *slot = &a->slot[rows[i].first];
-        if ((a->in_force >> i & 1) && rows[i].ops->sound &&
-            !rows[i].ops->sound(slot, &fresh->slot[rows[i].first]))
+        if ((a->in_force >> i & 1) && !rows[i].ops->sound(slot, &fresh->slot[rows[i].first]))
             return false;
     }
     return bucket_fits(a, fresh);

@@ -562,6 +562,7 @@ static bool window_is_sound(struct windows *m, const struct window *w, const str
         {w->length_ns, fresh->length_ns, fresh->length_ns},
         {w->effective, fresh->effective, fresh->effective},
         {w->grain, fresh->grain, fresh->grain},
+        {w->stated, fresh->stated, fresh->stated},
         {w->stamps, fresh->stamps, fresh->stamps},
         {(int64_t)w->ring_at, (int64_t)fresh->ring_at, (int64_t)fresh->ring_at},
         {w->limit, 1, fresh->effective},

@@ -340,6 +340,47 @@ static void absurd_costs_never_overflow(void **state)
     }
 }
 
+/* ---- saying when without a lock ---- */
+
+static void the_wait_is_what_ready_at_says(void **state)
+{
+    struct rig r = rig_of(3, S, 4);
+    struct rng rng = {seed_of_run()};
+    int64_t now_ns = 0;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        now_ns += (int64_t)(fb_rng_next(&rng) % (uint64_t)(400 * MS));
+        int64_t wait_ns = fb_bucket_wait_ns(r.slot, r.slot[FB_BUCKET_LEVEL], now_ns);
+        assert_int_equal(now_ns + wait_ns, ready_at(&r, 1, now_ns));
+        if (wait_ns == 0)
+            take(&r, 1, now_ns);
+    }
+    /* Where a number is large, or nothing bounds it, the books say. */
+    assert_int_equal(fb_bucket_wait_ns(r.slot, FB_BUCKET_SMALL, now_ns), 0);
+    assert_int_equal(fb_bucket_wait_ns(r.slot, 1, FB_TIME_MAX), 0);
+    r.slot[FB_BUCKET_BASE] = -FB_TIME_MAX;
+    assert_int_equal(fb_bucket_wait_ns(r.slot, 1, INT64_MAX), 0);
+    assert_int_equal(fb_bucket_spend(r.slot, 1, 1, INT64_MAX), -1);
+    r.slot[FB_BUCKET_TICKS] = 0;
+    assert_int_equal(fb_bucket_wait_ns(r.slot, 1, now_ns), 0);
+}
+
+static void an_exhausted_bucket_is_empty(void **state)
+{
+    struct rig r = rig_of(1, S, 5);
+
+    (void)state;
+    take(&r, 2, 10 * S);
+    bucket->exhaust(r.slot, 10 * S);
+    assert_int_equal(ready_at(&r, 1, 10 * S), 11 * S);
+    bucket->exhaust(r.slot, 10 * S); /* no more than that */
+    assert_int_equal(ready_at(&r, 1, 10 * S), 11 * S);
+    r.slot[FB_BUCKET_TICKS] = 0;
+    bucket->exhaust(r.slot, 10 * S);
+    assert_int_equal(ready_at(&r, 1, 10 * S), 10 * S);
+}
+
 /* ---- the clock's range ---- */
 
 static int64_t spend(const struct rig *r, int64_t cost, int64_t now_ns)
@@ -620,6 +661,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_over_ten_million_decisions),
+        cmocka_unit_test(the_wait_is_what_ready_at_says),
+        cmocka_unit_test(an_exhausted_bucket_is_empty),
         cmocka_unit_test(exact_over_a_billion_permits),
         cmocka_unit_test(nearly_exact_where_ticks_would_be_too_fine),
         cmocka_unit_test(never_more_over_any_span),

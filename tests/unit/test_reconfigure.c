@@ -129,6 +129,28 @@ static void another_window_is_filled_as_far_as_is_known(void **state)
         r.now_ns += 2 * S;
         assert_int_equal(grants(&r, 99), 10);
     }
+    EITHER(r, "window=10/1m margin=0%")
+    {
+        assert_int_equal(grants(&r, 6), 6);
+        r.now_ns += 61 * S;
+        change_to(&r, "window=10/1s margin=0%");
+        assert_int_equal(grants(&r, 99), 10);
+    }
+    /* Nothing was ever used. */
+    EITHER(r, "window=10/1m margin=0%")
+    {
+        change_to(&r, "window=20/1m margin=0%");
+        assert_int_equal(grants(&r, 99), 20);
+    }
+    /* Stamps of single units and of many do not mix, but how many there are is known. */
+    EITHER(r, "window=100/1m margin=0%")
+    {
+        assert_int_equal(grants(&r, 60), 60);
+        change_to(&r, "window=20000/1m margin=0%");
+        assert_int_equal(grants(&r, 30000), 19940);
+        change_to(&r, "window=10000/1m margin=0%");
+        assert_int_equal(grants(&r, 30000), 0);
+    }
     /* A shorter one does not: it is full, for its whole length. */
     EITHER(r, "window=10/1s margin=0%")
     {
@@ -169,6 +191,25 @@ static void what_is_in_flight_stays_in_flight(void **state)
         r.now_ns += S;
         assert_int_equal(grants(&r, 9), 1);
     }
+}
+
+/* Fewer grants are remembered one by one: the older ones are only counted. */
+static void a_smaller_record_of_what_is_out(void **state)
+{
+    struct rig r = rig_new(false, "rate=1000000/s burst=4000");
+    uint64_t ticket[1000];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ticket); i++)
+        assert_at_most(fly_limiter_take(r.l, r.now_ns, 1, &ticket[i]), r.now_ns);
+    change_to(&r, "rate=1000000/s burst=10 concurrency=500");
+    r.now_ns += S;
+    assert_int_equal(grants(&r, 9), 0);
+    for (size_t i = 0; i < COUNT_OF(ticket); i++)
+        report(r.l, r.now_ns, ticket[i], 200);
+    r.now_ns += S;
+    assert_int_equal(grants(&r, 20), 10);
+    rig_free(&r);
 }
 
 static void a_hold_and_a_quota_go_on(void **state)
@@ -351,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_window_of_the_same_length_goes_on),
         cmocka_unit_test(another_window_is_filled_as_far_as_is_known),
         cmocka_unit_test(what_is_in_flight_stays_in_flight),
+        cmocka_unit_test(a_smaller_record_of_what_is_out),
         cmocka_unit_test(a_hold_and_a_quota_go_on),
         cmocka_unit_test(what_was_learned_goes_on),
         cmocka_unit_test(a_mistake_changes_nothing),
