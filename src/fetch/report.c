@@ -31,7 +31,7 @@ void fb_report_begin(struct fetch *f)
         done += (int64_t)f->found.items[s];
     if (f->found.note.text[0])
         fb_say(f, "flyball fetch: %s", f->found.note.text);
-    if (f->o->quiet || !f->found.resumed)
+    if (f->o->quiet || done == 0)
         return;
     if (f->total >= 0)
         fb_say(f, "resuming: %lld done, %lld to go", (long long)done,
