@@ -60,7 +60,7 @@ static void onoff_bucket(struct setup *s, struct rng *r)
     double burst = floor(fb_draw_log(r, 50.0, 500.0));
 
     fb_setup_bucket(s, rate, burst);
-    clumps(s, rate, burst * fb_draw_between(r, 0.7, 1.5), 0.5);
+    clumps(s, rate, burst * fb_draw_between(r, 1.0, 1.5), 0.5);
 }
 
 static void onoff_window(struct setup *s, struct rng *r)
@@ -69,7 +69,7 @@ static void onoff_window(struct setup *s, struct rng *r)
     struct gate *g = fb_setup_window(s, &fb_gate_fixed, rate, MINUTE);
 
     fb_draw_phase(r, g);
-    clumps(s, rate, (double)g->limit * fb_draw_between(r, 0.5, 1.5), 0.4);
+    clumps(s, rate, (double)g->limit * fb_draw_between(r, 1.0, 1.5), 0.4);
 }
 
 static void poisson_60(struct setup *s, struct rng *r)
