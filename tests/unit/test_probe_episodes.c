@@ -48,9 +48,12 @@ static void stragglers_change_nothing(void **state)
         uint64_t straggler = h.id;
         h.o.retry_after_ns = i == 0 ? 100 * S : FLY_ABSENT;
         for (int n = 0; n < 30; n++) {
+            if (i == 0 && n == 0)
+                reply(&h, statuses[i]); /* but the first, which lengthens the pause */
             struct probe before = h.c.probe;
             assert_false(reply(&h, statuses[i]));
             before.soft_gap = h.c.probe.soft_gap;
+            before.also_refused = h.c.probe.also_refused;
             assert_memory_equal(&before, &h.c.probe, sizeof(before));
             if (n == 9) { /* while the ping is out neither */
                 h.now_ns = h.pace.not_before_ns;
@@ -65,6 +68,40 @@ static void stragglers_change_nothing(void **state)
             h.id = straggler;
         }
     }
+}
+
+/* What is refused with it was no chance: the pause is as long as the limit needs, not the pace. */
+static void refused_stragglers_lengthen_the_pause(void **state)
+{
+    struct hand h = with_straggler();
+    struct probe *p = &h.c.probe;
+    int64_t until_ns = h.pace.not_before_ns;
+
+    (void)state;
+    reply(&h, 429);
+    assert_int_equal(p->also_refused, 1);
+    assert_at_least(h.pace.not_before_ns, until_ns + 100 * MS);
+    assert_close((double)(h.pace.not_before_ns - p->refused_ns) / 1e9, 0.8, 1e-3);
+    for (int i = 0; i < 300; i++)
+        reply(&h, 429);
+    assert_int_equal(p->also_refused, UINT8_MAX);
+    for (int i = 0; i < 300; i++)
+        reply(&h, 200);
+    assert_int_equal(p->also_accepted, UINT8_MAX);
+
+    h = with_straggler(); /* a wait that was told is not lengthened, nor a window's */
+    p->told_when = true;
+    assert_false(reply(&h, 429));
+    h = with_straggler();
+    p->window_s = 60.0f;
+    assert_false(reply(&h, 429));
+    h = with_straggler();
+    p->failed_pings = 1;
+    assert_false(reply(&h, 429));
+    h = with_straggler(); /* in an outage nothing was refused */
+    p->outage = true;
+    assert_false(reply(&h, 429));
+    assert_int_equal(p->also_refused, 0);
 }
 
 /* An accepted one is counted, but does not end the episode. */
@@ -352,6 +389,7 @@ static void a_bare_403_is_a_refusal_when_it_comes_again(void **state)
         request(&h, statuses[i]);
         assert_int_equal(h.c.probe.episode, EPISODE_WAITING);
         ping(&h, statuses[i]);
+        ping(&h, statuses[i]);
         ping(&h, 200);
 
         /* Here it is known now: the next counts at once. */
@@ -365,16 +403,21 @@ static void lone_403s_are_mishaps(void **state)
 {
     static const struct {
         int32_t status;
-        uint8_t apart;
-        int alone; /* so many times, then it is a habit */
-    } rows[] = {{403, 190, 100}, {403, 100, 7}, {503, 100, 100}, {503, 40, 25}};
+        uint8_t apart[2]; /* in turn: what comes like clockwork is no mishap */
+        int alone;        /* so many times, then it is a habit */
+    } rows[] = {
+        {403, {240, 240}, 100},
+        {403, {100, 100}, 7},
+        {503, {120, 40}, 100},
+        {503, {40, 40}, 25},
+    };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct hand h = settled(10.0f, 300.0f);
         int times = 0;
         while (times < 100 && h.c.probe.episode == EPISODE_NONE) {
-            h.c.probe.soft_gap = rows[i].apart;
+            h.c.probe.soft_gap = rows[i].apart[times % 2];
             h.c.probe.failed_row = 0;
             request(&h, rows[i].status);
             times++;
@@ -395,12 +438,63 @@ static void a_403_that_tells_a_wait_is_a_refusal(void **state)
     assert_int_equal(h.pace.not_before_ns, h.now_ns + 20 * S);
 }
 
-static void a_403_to_a_ping_is_a_refusal(void **state)
+/* While more is asked for than usual it takes less to believe it. */
+static void a_503_in_a_look_is_believed_sooner(void **state)
+{
+    struct hand h = looking(10.0f, 0.02f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(p->episode, EPISODE_NONE);
+        p->soft_gap = 90;
+        request(&h, 503);
+    }
+    assert_int_equal(p->episode, EPISODE_WAITING);
+
+    h = looking(10.0f, 0.02f, 300.0f); /* but not where looks are refused by chance */
+    p->surprises = 2;
+    for (int i = 0; i < 3; i++) {
+        p->soft_gap = 90;
+        request(&h, 503);
+        assert_int_equal(p->episode, EPISODE_NONE);
+    }
+}
+
+/* A limit that is overrun by a little refuses like clockwork. */
+static void regular_503s_are_refusals(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+    int times = 0;
+
+    (void)state;
+    p->soft_mean = 100.0f;
+    while (times < 50 && p->episode == EPISODE_NONE) {
+        p->soft_gap = times % 2 ? 95 : 105;
+        p->failed_row = 0;
+        request(&h, 503);
+        times++;
+    }
+    assert_int_equal(times, 7);
+
+    h = settled(10.0f, 300.0f); /* where noise is known frequent ones are not */
+    p->noise_known = true;
+    p->soft_mean = 20.0f;
+    p->soft_gap = 60;
+    request(&h, 503);
+    assert_int_equal(p->episode, EPISODE_NONE);
+}
+
+/* The first may be a mishap on top, the second is not. */
+static void the_second_403_to_a_ping_is_a_refusal(void **state)
 {
     struct hand h = settled(10.0f, 300.0f);
 
     (void)state;
     refuse(&h);
+    ping(&h, 403);
+    assert_int_equal(h.c.probe.failed_pings, 0);
     ping(&h, 403);
     assert_int_equal(h.c.probe.failed_pings, 1);
 }
@@ -422,6 +516,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(during_an_episode_one_ping_is_out),
         cmocka_unit_test(stragglers_change_nothing),
+        cmocka_unit_test(refused_stragglers_lengthen_the_pause),
         cmocka_unit_test(an_accepted_straggler_does_not_end_the_episode),
         cmocka_unit_test(what_is_recent_is_no_straggler),
         cmocka_unit_test(a_cancelled_ping_is_sent_again),
@@ -439,7 +534,9 @@ int main(void)
         cmocka_unit_test(a_bare_403_is_a_refusal_when_it_comes_again),
         cmocka_unit_test(lone_403s_are_mishaps),
         cmocka_unit_test(a_403_that_tells_a_wait_is_a_refusal),
-        cmocka_unit_test(a_403_to_a_ping_is_a_refusal),
+        cmocka_unit_test(a_503_in_a_look_is_believed_sooner),
+        cmocka_unit_test(regular_503s_are_refusals),
+        cmocka_unit_test(the_second_403_to_a_ping_is_a_refusal),
         cmocka_unit_test(counters_stay_at_their_ends),
     };
 

@@ -61,6 +61,7 @@ static inline struct hand settled(float limit, float accepted)
     p->rate = limit * (1.0f - MARGIN);
     p->look_ns = h.now_ns + 1000 * S;
     p->accepted = accepted;
+    p->evidence = 200.0f;
     p->empty_ns = h.now_ns - fb_span((double)(accepted / p->rate));
     p->ahead_ns = h.now_ns;
     p->next_ns = h.now_ns;
@@ -77,6 +78,7 @@ static inline struct hand looking(float limit, float lean, float accepted)
     struct probe *p = &h.c.probe;
 
     p->lean = lean;
+    p->held = 0.0f;
     p->rate = limit * (1.0f + lean);
     p->look_ns = h.now_ns - 100 * S;
     p->step_ns = h.now_ns;

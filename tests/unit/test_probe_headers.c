@@ -10,6 +10,7 @@ static void tell(struct hand *h, int64_t limit, int64_t remaining, int64_t reset
     h->o.limit = limit;
     h->o.remaining = remaining;
     h->o.reset_ns = reset_ns;
+    h->c.probe.told_own = (float)limit - (float)remaining; /* nobody else uses it */
 }
 
 /* Settled at 10/s, in a window of 600 a minute that was told once and ends 60 s from now. */
@@ -223,6 +224,36 @@ static void a_refusal_with_nothing_left_proves_them(void **state)
     }
 }
 
+/* Of what was used a quarter is ours: then so is a quarter of what is left, and a little more. */
+static void what_others_use_is_left_to_them(void **state)
+{
+    struct hand h = honest();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        tell(&h, 600, 300, h.o.reset_ns);
+        p->told_own = 75.0f;
+        request(&h, 200);
+    }
+    double evenly = 300e9 / (double)(p->told_until_ns - h.now_ns);
+    assert_close((double)p->share, 0.25, 0.01);
+    assert_true(h.pace.rate > 0.25 * evenly && h.pace.rate < 0.36 * evenly);
+    assert_true(h.pace.not_before_ns <= h.now_ns);
+
+    tell(&h, 600, 7, h.o.reset_ns); /* the last ones are under way to others */
+    p->told_own = 148.0f;
+    request(&h, 200);
+    assert_at_least(h.pace.not_before_ns, p->told_until_ns);
+
+    p->share = 0.01f; /* it never vanishes */
+    p->block_ns = FB_LONG_AGO;
+    tell(&h, 600, 300, h.o.reset_ns);
+    p->told_own = 0.0f;
+    reply(&h, 200);
+    assert_true(p->share == 0.01f);
+}
+
 static void with_nothing_left_it_waits_for_the_reset(void **state)
 {
     struct hand h = honest();
@@ -259,7 +290,7 @@ static void accepted_with_nothing_left_twice_they_are_dropped(void **state)
     tell(&h, 600, 1, h.now_ns + 60 * S);
     request(&h, 200);
     assert_close(h.pace.rate, 9.85, 0.01);
-    h.now_ns = p->distrusted_ns;
+    h.now_ns = p->told_reset_ns;
     assert_close((double)h.now_ns / 1e9, 10110.0 + 86400.0, 1.0);
     tell(&h, 600, 1, h.now_ns + 60 * S);
     h.o.sent_ns = h.now_ns;
@@ -442,6 +473,7 @@ int main(void)
         cmocka_unit_test(an_old_window_is_not_listened_to),
         cmocka_unit_test(the_second_window_checks_the_headers),
         cmocka_unit_test(a_refusal_with_nothing_left_proves_them),
+        cmocka_unit_test(what_others_use_is_left_to_them),
         cmocka_unit_test(with_nothing_left_it_waits_for_the_reset),
         cmocka_unit_test(accepted_with_nothing_left_twice_they_are_dropped),
         cmocka_unit_test(refused_with_room_left_they_are_a_bound_only),

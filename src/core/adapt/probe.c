@@ -3,7 +3,7 @@
  * probe.c - events in, pace out.
  *
  * Grants and answers update the belief (probe_search.c, probe_episode.c, probe_headers.c); what
- * the constraints shall keep is read off it in one place, sync().
+ * the constraints shall keep is read off it in probe_pace.c.
  */
 #include "core/adapt/probe.h"
 
@@ -15,59 +15,6 @@
 #include "core/adapt/probe_parts.h"
 #include "core/controller.h"
 #include "core/spec.h"
-
-#define SLOWEST 0.0001f /* units a second: whatever is believed, something leaves now and then */
-
-/* ---- the pace ---- */
-
-static float bounded(const struct probe *p, float rate)
-{
-    assert(rate > 0.0f);
-
-    if (p->ceiling > 0.0f)
-        rate = fb_minf(rate, p->ceiling);
-    if (p->told_until_ns != FB_LONG_AGO)
-        rate = fb_minf(rate, p->told);
-    return fb_maxf(rate, fb_maxf(p->floor, SLOWEST));
-}
-
-/*
- * After idling so much may leave at once: most of what the provider was seen to store. During an
- * episode and while looking upward nothing is saved up, for the provider is being measured.
- */
-static float credit_max(const struct probe *p)
-{
-    assert(p->burst >= 0.0f);
-
-    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->window_s > 0.0f)
-        return 1.0f;
-    return fb_maxf(1.0f, 0.8f * p->burst);
-}
-
-static int64_t in_flight_max(const struct probe *p)
-{
-    if (fb_probe_verifying(p) && p->told_left <= 32.0f * p->unit)
-        return 1; /* one refusal is enough to see that "0 left" means it */
-    return fb_probe_crowded(p) ? p->crowd_min - 1 : FB_NO_CAP;
-}
-
-static bool same_pace(const struct pace *a, const struct pace *b)
-{
-    return a->rate == b->rate && a->burst == b->burst && a->not_before_ns == b->not_before_ns &&
-           a->in_flight_max == b->in_flight_max;
-}
-
-static bool sync(const struct probe *p, struct pace *pace)
-{
-    struct pace was = *pace;
-
-    assert(p->limit > 0.0f && p->rate > 0.0f);
-    pace->rate = (double)bounded(p, p->rate);
-    pace->burst = (double)credit_max(p);
-    pace->not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns;
-    pace->in_flight_max = in_flight_max(p);
-    return !same_pace(&was, pace);
-}
 
 static void probe_init(union controller_state *c, struct pace *pace, const struct spec *s,
                        int64_t now_ns)
@@ -86,12 +33,12 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .next_ns = now_ns,
         .told_until_ns = FB_LONG_AGO,
         .told_reset_ns = FB_LONG_AGO,
-        .distrusted_ns = FB_LONG_AGO,
         .refused_ns = FB_LONG_AGO,
         .block_ns = FB_LONG_AGO,
         .limit = 0.5f * rate,
         .unit = 1.0f,
         .soft_mean = 200.0f,
+        .share = 1.0f,
         .rate = rate,
         .lean = 1.0f,
         .margin = MARGIN,
@@ -101,7 +48,7 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .soft_gap = 100,
         .phase = PROBE_FIRST,
     };
-    (void)sync(p, pace);
+    (void)fb_probe_sync(p, pace);
 }
 
 /* ---- grants ---- */
@@ -131,13 +78,15 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
     if (p->episode == EPISODE_WAITING) {
         p->episode = EPISODE_PINGED;
         p->pinged_ns = q->now_ns;
-        return sync(p, pace);
+        return fb_probe_sync(p, pace);
     }
     p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
-    if (idle_s < fb_maxf(1.0f, 4.0f / p->rate))
+    if (fb_probe_spends_quota(p) && idle_s < p->window_s)
+        return fb_probe_spend_quota(p, q) && fb_probe_sync(p, pace);
+    if (idle_s < fb_maxf(1.0f, (4.0f * p->unit + (float)q->cost) / p->rate))
         return false;
-    fb_probe_idled(p, q->now_ns);
-    return sync(p, pace);
+    fb_probe_idled(p, q, idle_s);
+    return fb_probe_sync(p, pace);
 }
 
 static bool probe_on_cancel(union controller_state *c, struct pace *pace, const struct ask *q)
@@ -146,7 +95,7 @@ static bool probe_on_cancel(union controller_state *c, struct pace *pace, const 
 
     if (p->episode == EPISODE_PINGED && !fb_probe_is_straggler(p, (uint16_t)q->id))
         p->episode = EPISODE_WAITING; /* the ping never left */
-    return sync(p, pace);
+    return fb_probe_sync(p, pace);
 }
 
 /* ---- answers ---- */
@@ -179,6 +128,13 @@ static void note_opening(struct probe *p, int64_t now_ns)
     }
 }
 
+static void note_latency(struct probe *p, float latency_s)
+{
+    if (p->latency_s <= 0.0f)
+        p->latency_s = latency_s;
+    p->latency_s += 0.05f * (fb_minf(latency_s, 3.0f * p->latency_s) - p->latency_s);
+}
+
 static void count(struct probe *p, const struct answer *a)
 {
     float cost = (float)a->cost;
@@ -187,12 +143,17 @@ static void count(struct probe *p, const struct answer *a)
     p->accepted += cost;
     p->spent += cost;
     p->total += cost;
+    p->told_own += cost;
     p->step_count++;
+    if (a->outcome->latency_ns > 0)
+        note_latency(p, fb_secs(a->outcome->latency_ns));
     if (p->episode == EPISODE_NONE) {
         float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
         p->ahead = fb_maxf(0.0f, p->ahead - made) + cost;
         p->ahead_ns = a->now_ns;
     }
+    if (p->window_s <= 0.0f && p->step_count > 16 && p->ahead < 2.0f * p->unit)
+        p->bursting = false; /* the application, or two at a time, is the limit */
     if (a->in_flight_then >= p->crowd_min)
         p->crowd -= 0.2f;
     if (p->crowd < 0.0f) {
@@ -210,23 +171,8 @@ static void on_success(struct probe *p, const struct answer *a)
         fb_probe_advance(p, a);
     else if (!fb_probe_is_straggler(p, a->id))
         fb_probe_recovered(p, a);
-}
-
-/*
- * A bare 403 or 503 may be a refusal or a mishap. Repetition tells: several close together prove
- * that this provider refuses so, and the proof wears off with each that stands alone.
- */
-static bool is_soft_refusal(struct probe *p, const struct answer *a)
-{
-    float often = a->outcome->status == 403 ? 150.0f : 60.0f; /* servers stumble by 503 */
-    bool again = p->soft_gap <= 3 || p->episode != EPISODE_NONE;
-
-    assert(!a->throttled);
-    p->soft_mean += 0.1f * (fb_minf((float)p->soft_gap, 200.0f) - p->soft_mean);
-    p->soft_gap = 0;
-    p->soft_proof += again ? 1.0f : -0.2f;
-    p->soft_proof = fb_maxf(0.0f, fb_minf(p->soft_proof, 4.0f));
-    return again || p->soft_proof >= 1.0f || p->soft_mean < often || a->outcome->retry_after_ns > 0;
+    else if (p->also_accepted < UINT8_MAX)
+        p->also_accepted++;
 }
 
 /* The server did what it was asked, or said that the request was wrong: the rate was right. */
@@ -238,12 +184,12 @@ static bool was_served(const struct answer *a)
                            status != 408 && status != 425);
 }
 
-static bool was_told(const struct probe *p, const struct answer *a)
+static bool was_told(const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
 
     return o->limit != FLY_ABSENT && o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns &&
-           o->reset_ns - a->now_ns <= FB_RESET_MAX && a->now_ns >= p->distrusted_ns;
+           o->reset_ns - a->now_ns <= FB_RESET_MAX;
 }
 
 static bool probe_on_outcome(union controller_state *c, struct pace *pace, const struct answer *a)
@@ -254,15 +200,17 @@ static bool probe_on_outcome(union controller_state *c, struct pace *pace, const
     if (p->soft_gap < UINT8_MAX)
         p->soft_gap++;
     note_opening(p, a->now_ns);
-    if (was_told(p, a))
-        fb_probe_told(p, a);
+    bool refused =
+        a->throttled || ((status == 403 || status == 503) && fb_probe_is_soft_refusal(p, a));
+    if (was_told(a))
+        fb_probe_told(p, a, refused);
     if (was_served(a))
         on_success(p, a);
-    else if (a->throttled || ((status == 403 || status == 503) && is_soft_refusal(p, a)))
+    else if (refused)
         fb_probe_refused(p, a);
     else
         fb_probe_failed(p, a);
-    return sync(p, pace);
+    return fb_probe_sync(p, pace);
 }
 
 /* The pauses of an episode say it. */
@@ -275,7 +223,7 @@ static int64_t probe_default_hold(const union controller_state *c)
 static void probe_resume(union controller_state *c, struct pace *pace, int64_t now_ns)
 {
     fb_probe_resume(&c->probe, now_ns);
-    (void)sync(&c->probe, pace);
+    (void)fb_probe_sync(&c->probe, pace);
 }
 
 const struct controller fb_controller_probe = {

@@ -48,8 +48,7 @@ struct probe {
 
     /* headers */
     int64_t told_until_ns; /* `told` holds until then */
-    int64_t told_reset_ns; /* the last reset told */
-    int64_t distrusted_ns; /* headers are ignored until then */
+    int64_t told_reset_ns; /* the last reset told; of headers that were dropped: until when */
 
     /* the episode */
     int64_t refused_ns; /* when it began */
@@ -60,10 +59,10 @@ struct probe {
     float limit;
     float burst;        /* what the provider stores on top of it */
     float window_s;     /* length of its quota window; 0: none */
-    float limit_before; /* what to go back to when a trial is lost */
+    float limit_before; /* what to go back to when a trial is lost, or surprises were noise */
     float unit;         /* what a request costs on average */
-    float proven;       /* the limit that a series of surprises began with */
     float noise_gap;    /* requests between refusals, on average */
+    float unrest;       /* evidence that they come closer together than that */
     float soft_mean;    /* answers between bare 403s or 503s, on average */
     float soft_proof;   /* evidence that those are refusals here */
     float crowd;        /* evidence for a bound on what is in flight */
@@ -78,13 +77,19 @@ struct probe {
     float rate; /* the pace: limit x (1 + lean), within the bounds */
     float lean; /* -margin when settled */
     float margin;
-    float held;  /* a pace that lasted for a whole window without a refusal */
-    float late;  /* share of grants that came late: the application is the limit */
-    float floor; /* bounds from the spec; 0: none */
+    union {
+        float evidence; /* settled: requests that the limit was counted from */
+        float held;     /* looking: a pace that lasted for a whole window without a refusal */
+    };
+    float latency_s; /* of answers, on average */
+    float late;      /* share of grants that came late: the application is the limit */
+    float floor;     /* bounds from the spec; 0: none */
     float ceiling;
 
     float told;      /* headers: what is left until the reset, evenly spent */
     float told_left; /* what was left */
+    float told_own;  /* accepted since the window told began */
+    float share;     /* of what is used there, ours */
     float pause_s;   /* between pings */
 
     int32_t since_refusal; /* grants since the last refusal */
@@ -94,22 +99,28 @@ struct probe {
     uint8_t crowd_min;     /* refused only with at least so many in flight */
     uint8_t soft_gap;      /* answers since the last bare 403 or 503, as far as a byte counts */
     uint8_t phase;         /* enum probe_phase */
-    uint8_t episode;       /* enum probe_episode */
     uint8_t reading;       /* which reading the limit comes from, for `why` */
+    uint8_t also_refused;  /* of what was under way when this episode began */
+    uint8_t also_accepted; /* and of those so many were accepted */
     uint8_t failed_pings;  /* refused, in this episode */
-    uint8_t failed_row;    /* failures in a row that say nothing about the rate */
     uint8_t surprises;     /* isolated refusals in a row; from 2 on: noise */
-    uint8_t echoes;        /* refusals right after an opening, in a row */
     uint8_t cuts;          /* of the limit, one soon after the other */
     uint8_t doubts;        /* climbs out of doubt so far */
     uint8_t verified;      /* how far headers were checked */
-    bool answered;         /* an answer was seen */
-    bool opening_seen;     /* a window was seen to open */
-    bool bursting;         /* since idling nothing was refused and no look begun */
     bool burst_found;      /* too much at once was refused: it does not grow any more */
-    bool looked;           /* a limit held for a while since total_ns */
-    bool told_when;        /* this episode: Retry-After said when it opens */
-    bool outage;           /* this episode began with failures, not with a refusal */
+    bool noise_known;      /* it was noisy here not long ago */
+
+    uint8_t episode : 2;    /* enum probe_episode */
+    uint8_t echoes : 2;     /* refusals right after an opening, in a row */
+    uint8_t quotas : 3;     /* spent at once since idling */
+    bool answered : 1;      /* an answer was seen */
+    uint8_t failed_row : 3; /* failures in a row that say nothing about the rate */
+    bool opening_seen : 1;  /* a window was seen to open */
+    bool bursting : 1;      /* since idling nothing was refused and no look begun */
+    bool looked : 1;        /* a limit held for a while since total_ns */
+    bool forgiven : 1;      /* a refusal in this step of a look was taken for chance */
+    bool told_when : 1;     /* this episode: Retry-After said when it opens */
+    bool outage : 1;        /* this episode began with failures, not with a refusal */
 };
 
 #endif

@@ -86,7 +86,35 @@ static void begin_episode(struct probe *p, const struct answer *a)
     p->refused_ns = a->now_ns;
     p->refused_id = p->latest_id;
     p->failed_pings = 0;
+    p->also_refused = 0;
+    p->also_accepted = 0;
     p->told_when = false;
+}
+
+float fb_probe_share_let_through(const struct probe *p)
+{
+    float accepted = (float)p->also_accepted;
+
+    assert(accepted >= 0.0f);
+    return (accepted + 0.5f) / (accepted + (float)p->also_refused + 1.0f);
+}
+
+/*
+ * Refused like the one that began the episode: that was no chance. Before anything is accepted
+ * again the provider must have made something, at its limit and not at the pace.
+ */
+static void also_refused(struct probe *p)
+{
+    float limit = p->phase == PROBE_FIRST ? p->rate * fb_probe_share_let_through(p) : p->limit;
+    float pause_s = CUSHION * p->unit / fb_maxf(limit, 0.1f);
+
+    assert(p->episode == EPISODE_WAITING && pause_s > 0.0f);
+    if (p->also_refused < UINT8_MAX)
+        p->also_refused++;
+    if (p->failed_pings > 0 || p->told_when || p->window_s > 0.0f || p->pause_s >= pause_s)
+        return;
+    p->pause_s = pause_s;
+    p->block_ns = fb_after(p->refused_ns, fb_span(pause_s));
 }
 
 /*
@@ -112,8 +140,11 @@ static void ping_refused(struct probe *p, int64_t now_ns)
 
 void fb_probe_refused(struct probe *p, const struct answer *a)
 {
-    if (fb_probe_is_straggler(p, a->id))
+    if (fb_probe_is_straggler(p, a->id)) {
+        if (p->episode == EPISODE_WAITING && !p->outage)
+            also_refused(p);
         return;
+    }
     if (p->episode == EPISODE_NONE)
         begin_episode(p, a);
     else
@@ -166,13 +197,16 @@ static void go_on(struct probe *p, int64_t now_ns)
     p->step_ns = now_ns;
     p->step_count = 0;
     p->block_ns = FB_LONG_AGO;
+    p->next_ns = fb_max64(p->next_ns, now_ns); /* who waited did not idle */
 }
 
 /* A new measurement begins: the provider is empty, and what it cannot store does not count. */
 static void restart(struct probe *p, const struct answer *a)
 {
+    bool in_unrest = fb_probe_noisy(p) && p->lean < 0.0f && p->unrest > 0.0f;
+
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
-    if (p->echoes == 0) {
+    if (p->echoes == 0 && !in_unrest) { /* else it is not over yet: go on counting */
         p->empty_ns = p->window_s > 0.0f ? p->pinged_ns : p->block_ns - fb_span(p->pause_s);
         if (p->burst > 0.0f) {
             int64_t stored_ns = fb_span((p->burst + p->unit) / p->limit);

@@ -18,6 +18,14 @@ static void add_lean(struct text *t, const struct probe *p)
     fb_text_add(t, fb_probe_reading_says(p));
 }
 
+static void add_burst(struct text *t, const struct probe *p)
+{
+    fb_text_add(t, "what was saved up while idling leaves at once, then not above ");
+    fb_text_add_number(t, (double)p->limit);
+    fb_text_add(t, "/s, ");
+    fb_text_add(t, fb_probe_reading_says(p));
+}
+
 void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,
                       struct text *t)
 {
@@ -29,6 +37,8 @@ void fb_probe_explain(const union controller_state *c, const struct pace *pace, 
         fb_text_add(t, "what the server says is left, spent evenly until its reset");
     else if (p->phase == PROBE_FIRST)
         fb_text_add(t, "no limit met yet, climbing");
+    else if (p->bursting && pace->rate > 1.01 * (double)p->rate)
+        add_burst(t, p);
     else
         add_lean(t, p);
     if (p->window_s > 0.0f && p->phase != PROBE_FIRST) {

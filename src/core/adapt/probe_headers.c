@@ -8,6 +8,8 @@
  * means that it is understated, and it is dropped. A refusal with room left means that there is
  * another limit, or that it is overstated: from then on it is a bound only.
  *
+ * Others may use the same quota. What is ours of what was used is ours of what is left.
+ *
  * The reset is on somebody else's clock. A window is seen to open when `remaining` rises; where
  * the reset told and the opening seen disagree, the opening counts.
  */
@@ -19,7 +21,7 @@
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
 
-enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY };
+enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
 
 bool fb_probe_verifying(const struct probe *p)
 {
@@ -62,6 +64,7 @@ static void new_window(struct probe *p, const struct answer *a)
             p->verified = VERIFYING;
         p->opened_ns = a->now_ns;
         p->spent = 0.0f;
+        p->told_own = 0.0f;
     }
     p->told_reset_ns = o->reset_ns;
 }
@@ -95,25 +98,65 @@ static bool is_understated(struct probe *p, const struct fly_outcome *o)
     return o->remaining == 0 && fb_probe_verifying(p) && ++p->verified == HONEST;
 }
 
+static void wait_for_reset(struct probe *p)
+{
+    assert(p->told_until_ns != FB_LONG_AGO);
+
+    p->block_ns = fb_max64(p->block_ns, fb_after(p->told_until_ns, 5 * FB_NS_PER_MS));
+}
+
 /* What is told is the limit, and what is left until the reset is the pace. */
 static void follow(struct probe *p, const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
 
     assert(p->told > 0.0f && p->window_s > 0.0f);
-    fb_probe_settle(p, (float)o->limit / p->window_s, 0.0f, a);
+    fb_probe_settle(p, p->share * (float)o->limit / p->window_s, 0.0f, a);
     if (is_understated(p, o)) {
-        p->distrusted_ns = fb_after(a->now_ns, DISTRUST_NS);
+        p->verified = DROPPED;
+        p->told_reset_ns = fb_after(a->now_ns, DISTRUST_NS);
         p->told_until_ns = FB_LONG_AGO;
         p->phase = PROBE_TRIAL;
         return;
     }
     if (o->remaining == 0 && p->verified == HONEST)
-        p->block_ns = fb_max64(p->block_ns, fb_after(p->told_until_ns, 5 * FB_NS_PER_MS));
+        wait_for_reset(p);
     if (fb_probe_verifying(p))
         p->told = fb_maxf(p->told, 1.06f * p->limit);
     p->look_ns = p->told_until_ns;
     p->rate = fb_minf(p->told, 3.0f * p->limit);
+}
+
+/* Of a window that was seen from its opening on, how much of what was used is ours? */
+static void note_share(struct probe *p, const struct fly_outcome *o)
+{
+    float used = (float)(o->limit - o->remaining);
+    float others = used - p->told_own;
+    bool alone = others < fb_maxf(4.0f * p->unit, 0.1f * used);
+
+    assert(p->share > 0.0f && p->share <= 1.0f);
+    if (p->verified == UNVERIFIED || used < 16.0f * p->unit)
+        return;
+    p->share += 0.02f * ((alone ? 1.0f : p->told_own / used) - p->share);
+    p->share = fb_maxf(p->share, 0.01f);
+}
+
+static bool is_shared(const struct probe *p)
+{
+    return p->share < 0.9f;
+}
+
+/*
+ * What of the rest is ours. The others have some under way that is not counted yet; and who has
+ * little takes a little more than its share, so that shares become equal.
+ */
+static float own_part(const struct probe *p, const struct fly_outcome *o)
+{
+    float fair = __builtin_sqrtf(p->share * __builtin_sqrtf(p->share));
+    float reserve = is_shared(p) ? 2.0f * p->unit / p->share : 0.0f;
+
+    assert(p->share > 0.0f && fair >= p->share);
+    return fair * ((float)o->remaining - reserve);
 }
 
 static void accepted_with(struct probe *p, const struct answer *a)
@@ -121,7 +164,8 @@ static void accepted_with(struct probe *p, const struct answer *a)
     if (p->window_s <= 0.0f) /* given up as no window, and told again */
         p->window_s = fb_probe_window_from(fb_secs(a->outcome->reset_ns - a->now_ns));
     float left_s = seconds_left(p, a);
-    float left = (float)a->outcome->remaining - p->unit * (float)a->in_flight;
+    note_share(p, a->outcome);
+    float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
 
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
@@ -129,18 +173,32 @@ static void accepted_with(struct probe *p, const struct answer *a)
     bool climbs = p->phase == PROBE_FIRST && p->rate < p->told;
     if (p->verified != BOUND_ONLY && !climbs)
         follow(p, a);
+    if (is_shared(p) && left < p->unit && p->verified == HONEST)
+        wait_for_reset(p);
 }
 
-void fb_probe_told(struct probe *p, const struct answer *a)
+/* They were found to be wrong, and are for a day. */
+static bool are_dropped(struct probe *p, int64_t now_ns)
+{
+    if (p->verified != DROPPED || now_ns < p->told_reset_ns)
+        return p->verified == DROPPED;
+    p->verified = UNVERIFIED;
+    p->told_reset_ns = FB_LONG_AGO;
+    return false;
+}
+
+void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
 {
     const struct fly_outcome *o = a->outcome;
 
+    if (are_dropped(p, a->now_ns))
+        return;
     if (is_new_window(p, o))
         new_window(p, a);
-    else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !a->throttled)
+    else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !refused)
         return; /* of the window before, or their clock went back */
     p->told_left = (float)o->remaining;
-    if (a->throttled)
+    if (refused)
         refused_with(p, a);
     else if (a->accepted)
         accepted_with(p, a);

@@ -3,9 +3,11 @@
  * probe_parts.h - what the parts of the probe share: its constants, and who does what.
  *
  *   probe.c           events in, pace out
+ *   probe_pace.c      what the constraints shall keep
  *   probe_search.c    settling below a limit, and looking for more
  *   probe_episode.c   a refusal, the pings after it, outages
  *   probe_reading.c   what an episode meant
+ *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
  *   probe_state.c     the belief as what outlasts the process
@@ -24,25 +26,27 @@
 #define NO_CROWD UINT8_MAX /* more than a ticket can tell */
 
 /* The tunables. Each is a judgement, told on the design page of the probe. */
-#define MARGIN        0.015f /* cruise this far below the limit; 4 x as far after a surprise */
-#define CUSHION       8.0f   /* requests' worth of pause after a refusal, a quarter if isolated */
-#define FIRST_LEAN    0.02f  /* first step of a look upward; it doubles while nothing refuses */
-#define STEP          40     /* successes a step ... */
-#define STEP_FIRST    5      /* ... and while no limit is known */
-#define NEAR          25     /* refusals closer than this many requests are one event */
-#define FAR           400    /* further apart: unrelated */
-#define REFUSAL_WORTH 800.0f /* in requests: how rarely to look upward */
-#define LOOK_LEAST    600.0f /* requests between two looks, given the evidence to sit on */
-#define WEIGHT        1.5f   /* requests' worth of the present pace in a measurement */
-#define DROP          0.05f  /* no measurement lowers the limit further than to this share */
-#define FEW           16.0f  /* requests: a limit measured from fewer is in doubt */
-#define DOUBTS_MAX    3      /* and is doubted so often at most */
-#define PING_GROWTH   4.0f   /* of the pause between pings, 2 from 16 s on */
-#define SHUT_LEAST_S  10.0f  /* what opens sooner is measured like a bucket */
-#define NOISE_LEAST   90.0f  /* requests: refusals closer than this are more than noise */
-#define OUTAGE_ROW    5      /* failures in a row from which on one at a time is enough */
-#define OUTAGE_MAX_S  60.0f  /* between two of them */
-#define CROWD_PROOF   3.0f   /* refusals at >= k in flight that prove a bound */
+#define MARGIN        0.015f  /* cruise this far below the limit; 4 x as far after a surprise */
+#define CUSHION       8.0f    /* requests' worth of pause after a refusal, a quarter if isolated */
+#define FIRST_LEAN    0.02f   /* first step of a look upward; it doubles while nothing refuses */
+#define STEP          40      /* successes a step ... */
+#define STEP_FIRST    5       /* ... and while no limit is known */
+#define NEAR          25      /* refusals closer than this many requests are one event */
+#define FAR           400     /* further apart: unrelated */
+#define REFUSAL_WORTH 1600.0f /* in requests: how rarely to look upward */
+#define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
+#define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
+#define DROP          0.05f   /* no measurement lowers the limit further than to this share */
+#define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */
+#define DOUBTS_MAX    3       /* and is doubted so often at most */
+#define PING_GROWTH   4.0f    /* of the pause between pings, 2 from 16 s on */
+#define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
+#define NOISE_LEAST   150.0f  /* requests: refusals closer than this are more than noise */
+#define UNREST_MAX    4.0f    /* evidence that a limit refuses, not noise */
+#define UNREST_LOOK   2.0f    /* and while looking upward */
+#define OUTAGE_ROW    5       /* failures in a row from which on one at a time is enough */
+#define OUTAGE_MAX_S  60.0f   /* between two of them */
+#define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound */
 
 static inline float fb_secs(int64_t span_ns)
 {
@@ -59,6 +63,22 @@ static inline float fb_minf(float a, float b)
     return a < b ? a : b;
 }
 
+/* ---- probe_pace.c ---- */
+
+struct pace;
+
+/* Read the pace off the belief; whether it changed. */
+bool fb_probe_sync(const struct probe *p, struct pace *pace);
+
+/* After idling, under a window: a whole quota at once, and the next one a window later. */
+bool fb_probe_spends_quota(const struct probe *p);
+
+/*
+ * A grant of it: wherever the provider's own window begins, it never holds more than one of these
+ * quotas. Whether the pace changed.
+ */
+bool fb_probe_spend_quota(struct probe *p, const struct ask *q);
+
 /* ---- probe_search.c ---- */
 
 /*
@@ -71,7 +91,10 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
 void fb_probe_advance(struct probe *p, const struct answer *a);
 
 /* Nothing was asked for during a while: the provider has filled up, what was counted is void. */
-void fb_probe_idled(struct probe *p, int64_t now_ns);
+void fb_probe_idled(struct probe *p, const struct ask *q, float idle_s);
+
+/* The same after a restart: nobody knows whether it has filled up. */
+void fb_probe_count_anew(struct probe *p, int64_t now_ns);
 
 /* ---- probe_episode.c ---- */
 
@@ -82,6 +105,9 @@ void fb_probe_failed(struct probe *p, const struct answer *a);
 
 /* The ping went through: the episode is over. */
 void fb_probe_recovered(struct probe *p, const struct answer *a);
+
+/* What of the pace a limit lets through, by what was under way when it was met: 0 to 1. */
+float fb_probe_share_let_through(const struct probe *p);
 
 /* The shortest window that people use of at least `s` seconds. */
 float fb_probe_window_from(float s);
@@ -94,9 +120,14 @@ void fb_probe_read(struct probe *p, const struct answer *a);
 /* What the limit was learned from: the end of a sentence. */
 const char *fb_probe_reading_says(const struct probe *p);
 
+/* ---- probe_soft.c ---- */
+
+/* Whether a bare 403 or 503 is a refusal here. */
+bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a);
+
 /* ---- probe_headers.c ---- */
 
-void fb_probe_told(struct probe *p, const struct answer *a);
+void fb_probe_told(struct probe *p, const struct answer *a, bool refused);
 
 /* Whether headers are being checked by going a little faster than they allow. */
 bool fb_probe_verifying(const struct probe *p);
@@ -105,9 +136,8 @@ bool fb_probe_verifying(const struct probe *p);
 
 union controller_state;
 struct learned;
-struct pace;
 
-#define FB_PROBE_FIELDS 30
+#define FB_PROBE_FIELDS 31
 
 extern const struct field fb_probe_fields[FB_PROBE_FIELDS];
 

@@ -42,6 +42,8 @@ static float weight_of(const struct probe *p)
         return WEIGHT;
     if (p->cuts == 0 || p->since_refusal >= FAR / 2)
         return 16.0f;
+    if (p->noise_known)
+        return p->cuts < 4 ? 16.0f : WEIGHT;
     return p->cuts == 1 ? 8.0f : WEIGHT;
 }
 
@@ -96,7 +98,7 @@ static struct reading measure(const struct probe *p, const struct answer *a)
 /* Whether it came alone, and the very next request was accepted. */
 static bool is_isolated(const struct probe *p, const struct reading *r)
 {
-    return r->grants >= NEAR && p->failed_pings == 0;
+    return r->grants >= NEAR && p->failed_pings == 0 && p->also_refused == 0;
 }
 
 /* What the first climb, or a burst after idling, got beyond the limit had been stored. */
@@ -212,14 +214,25 @@ static bool cycle_counts(const struct probe *p, const struct reading *r)
            r->open_s + r->blocked_s >= 0.9f * p->window_s;
 }
 
+/* A pace that held for whole windows was far too fast: they are longer than was believed. */
+static bool is_too_short(const struct probe *p, const struct reading *r)
+{
+    return r->cycle < 0.5f * p->limit && p->window_s < 60.0f && p->told_reset_ns == FB_LONG_AGO;
+}
+
 static void read_exhausted(struct probe *p, const struct reading *r)
 {
-    float seen = fb_probe_window_from((p->opening_seen ? r->open_s : 0.0f) + r->shut_s);
+    float seen = fb_probe_window_from(0.97f * ((p->opening_seen ? r->open_s : 0.0f) + r->shut_s));
 
     assert(p->lean <= 0.0f);
     if (seen > p->window_s && r->open_s < 2.0f * p->window_s)
         p->window_s = seen;
-    settle_few(p, not_above(p, r->cycle, r), r);
+    else if (is_too_short(p, r))
+        p->window_s = fb_probe_window_from(2.0f * p->window_s);
+    float limit = r->cycle;
+    if (p->quotas > 0) /* one quota was spent at once: that count is exact */
+        limit = r->accepted / fb_maxf(p->window_s, r->open_s);
+    settle_few(p, not_above(p, limit, r), r);
 }
 
 static void read_in_window(struct probe *p, const struct reading *r)
@@ -273,13 +286,13 @@ static void read_noise(struct probe *p, const struct reading *r)
 {
     assert(fb_probe_noisy(p));
 
-    if (p->noise_gap < NOISE_LEAST || p->failed_pings > 0) { /* more than the usual */
+    if (p->unrest >= UNREST_MAX) { /* more than the usual */
         p->surprises = 0;
         p->cuts = 0;
         fb_probe_settle(p, r->estimate, r->accepted, r->a);
     } else {
-        p->limit *= 0.995f;
-        p->rate *= 0.995f;
+        p->limit *= 0.998f;
+        p->rate *= 0.998f;
     }
 }
 
@@ -311,14 +324,25 @@ static bool was_saved_up(const struct probe *p, const struct reading *r)
     return p->lean < 0.0f && p->bursting && p->ahead > 4.0f * p->unit;
 }
 
-/* Refused amid what left at once after idling: it stores less than that. */
+/*
+ * It was full when this began: what it accepted since is what it stores and what it made. Where
+ * one of them is known that tells the other.
+ */
 static void read_saved_up(struct probe *p, const struct reading *r)
 {
-    assert(p->bursting && p->ahead > 0.0f);
+    float since_s = fb_maxf(0.001f, fb_secs(p->refused_ns - p->total_ns));
+    float accepted = p->total - (float)r->a->cost;
+    float limit = p->limit;
 
-    p->burst = 0.7f * p->ahead;
+    assert(p->bursting && p->ahead > 0.0f);
+    if (p->burst_found && limit * since_s > p->burst)
+        limit = fb_maxf(0.5f * limit, fb_minf((accepted - p->burst) / since_s, limit));
+    else if (p->evidence < 30.0f)
+        p->burst = accepted;
+    else
+        p->burst = fb_maxf(0.0f, fb_minf(p->ahead, accepted - limit * since_s));
     p->burst_found = true;
-    fb_probe_settle(p, p->limit, 200.0f, r->a);
+    fb_probe_settle(p, limit, 200.0f, r->a);
 }
 
 static bool was_surprise(const struct probe *p, const struct reading *r)
@@ -345,12 +369,14 @@ static void read_surprise(struct probe *p, const struct reading *r)
     p->cuts = 1;
     if (p->surprises == 0 || r->grants >= FAR) {
         p->surprises = 1;
-        p->proven = limit;
+        p->limit_before = limit;
     } else {
         p->surprises = 2;
+        p->noise_known = true;
         p->margin = 2.0f * MARGIN;
         p->noise_gap = FAR / 2.0f;
-        limit = p->proven;
+        p->unrest = 0.0f;
+        limit = p->limit_before;
     }
     fb_probe_settle(p, limit, r->accepted, r->a);
 }
@@ -363,6 +389,19 @@ static bool was_climb(const struct probe *p, const struct reading *r)
     return fb_probe_climbing(p);
 }
 
+/* Of what was under way some was let through: that share of the pace, until it is measured. */
+static void settle_at_share(struct probe *p, const struct reading *r)
+{
+    float limit = r->rate * fb_probe_share_let_through(p);
+
+    assert(p->also_refused > 0 && limit < r->rate);
+    p->cuts = 1;
+    fb_probe_settle(p, fb_maxf(r->estimate, limit), 0.0f, r->a);
+    if (p->doubts < DOUBTS_MAX)
+        p->phase = PROBE_DOUBT;
+    note_stored(p);
+}
+
 /* The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. */
 static void read_climb(struct probe *p, const struct reading *r)
 {
@@ -370,10 +409,14 @@ static void read_climb(struct probe *p, const struct reading *r)
 
     if (is_isolated(p, r) && p->surprises == 0) {
         p->surprises = 1;
+        p->limit_before = r->rate;
         return;
     }
     p->surprises = 0;
-    settle_again(p, r);
+    if (p->phase == PROBE_FIRST && p->also_refused > 0)
+        settle_at_share(p, r);
+    else
+        settle_again(p, r);
 }
 
 static bool beyond_burst(const struct probe *p, const struct reading *r)
@@ -389,6 +432,7 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
     int64_t changed_ns = p->changed_ns;
 
     assert(p->lean > 0.0f);
+    p->unrest = 0.0f;
     p->burst = fb_maxf(p->burst, p->ahead);
     p->limit_before = p->limit;
     if (!fb_probe_noisy(p))
@@ -400,7 +444,8 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
 
 static bool was_expected(const struct probe *p, const struct reading *r)
 {
-    return !fb_probe_noisy(p) || r->grants < NEAR || p->noise_gap < NOISE_LEAST;
+    (void)r;
+    return !fb_probe_noisy(p) || p->unrest >= UNREST_LOOK || p->forgiven;
 }
 
 /* Refused where it was to be expected: the limit stands, what it stores is known better. */
@@ -416,6 +461,7 @@ static void read_expected(struct probe *p, const struct reading *r)
         float crept = fb_minf(beyond / looked_s, 0.5f * p->lean * p->limit);
         limit = fb_maxf(limit, p->limit + crept);
     }
+    p->unrest = 0.0f;
     p->burst += (p->ahead > p->burst ? 0.5f : 0.1f) * (p->ahead - p->burst);
     if (!fb_probe_noisy(p))
         p->surprises = 0;
@@ -432,8 +478,9 @@ static bool was_chance(const struct probe *p, const struct reading *r)
 /* A noisy place, looking upward, and an isolated refusal: it proves nothing. */
 static void read_chance(struct probe *p, const struct reading *r)
 {
-    (void)p;
     (void)r;
+    assert(!p->forgiven);
+    p->forgiven = true;
 }
 
 static const struct {
@@ -461,12 +508,27 @@ const char *fb_probe_reading_says(const struct probe *p)
     return readings[p->reading].says;
 }
 
+/*
+ * Noise comes at random, so short gaps happen; a limit that is overrun refuses again and again.
+ * How much likelier is this gap if refusals now come five times as often as usual?
+ */
+static void note_gap(struct probe *p, float gap)
+{
+    float usual = fb_maxf(p->noise_gap, NOISE_LEAST);
+    float evidence = 1.6f * (float)(1 + p->failed_pings) - 4.0f * gap / usual;
+
+    assert(gap >= 0.0f && p->unrest >= 0.0f);
+    p->unrest = fb_maxf(0.0f, p->unrest + evidence);
+    if (p->lean < 0.0f)
+        p->noise_gap += 0.1f * (fb_minf(gap, 2.5f * (float)FAR) - p->noise_gap);
+}
+
 void fb_probe_read(struct probe *p, const struct answer *a)
 {
     struct reading r = measure(p, a);
     uint8_t i = 0;
 
-    p->noise_gap += 0.2f * (fb_minf((float)r.grants, (float)FAR) - p->noise_gap);
+    note_gap(p, (float)r.grants);
     while (!readings[i].fits(p, &r))
         i++;
     assert(i < sizeof(readings) / sizeof(readings[0]));

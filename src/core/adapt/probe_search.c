@@ -23,10 +23,11 @@ static void set_pace(struct probe *p)
 static float seconds_to_look(const struct probe *p, float weight, const struct answer *a)
 {
     float seconds_each = p->unit / p->rate;
+    float noise = fb_probe_noisy(p) ? 4.0f : 1.0f; /* a look is refused so often */
     float age = fb_secs(a->now_ns - p->changed_ns);
-    float worth = (p->window_s > 0.0f ? 4.0f : 1.0f) * REFUSAL_WORTH;
+    float worth = (p->window_s > 0.0f ? 4.0f : 1.0f) * noise * REFUSAL_WORTH;
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
-    float least = fb_maxf(evidence * LOOK_LEAST * seconds_each, 5.0f);
+    float least = fb_maxf(noise * evidence * LOOK_LEAST * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * (float)(1 + a->in_flight) * age * seconds_each);
 
     assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
@@ -43,8 +44,8 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
         p->changed_ns = a->now_ns;
     p->limit = limit;
     p->lean = -p->margin;
+    p->evidence = weight / p->unit;
     p->phase = PROBE_SETTLED;
-    p->held = 0.0f;
     set_pace(p);
 
     int64_t look_ns = fb_after(a->now_ns, fb_span(seconds_to_look(p, weight, a)));
@@ -62,17 +63,24 @@ static void begin_step(struct probe *p, int64_t now_ns)
     p->step_count = 0;
 }
 
-/* The application asks for less than the pace: there is nothing to learn by raising it. */
-static bool application_limited(const struct probe *p)
+/*
+ * The application asks for less than the pace: there is nothing to learn by raising it. Before a
+ * limit was met, and while it is not the answers that are waited for, nobody should wait at all.
+ */
+static bool application_limited(const struct probe *p, const struct answer *a)
 {
-    return p->late > 0.5f;
+    bool first = p->phase == PROBE_FIRST && a->in_flight < 3;
+
+    return p->late > (first ? 0.95f : 0.5f);
 }
 
 static void first_lean(struct probe *p, int64_t now_ns)
 {
     assert(p->lean < 0.0f);
 
-    p->lean = FIRST_LEAN;
+    /* What was counted from a few is uncertain by more than a small step. */
+    p->lean = fb_maxf(FIRST_LEAN, fb_minf(0.5f, 4.0f / fb_maxf(1.0f, p->evidence)));
+    p->held = 0.0f;
     if (p->phase == PROBE_TRIAL) { /* the raise was not refuted: go on */
         p->changed_ns = now_ns;
         p->lean = 0.25f;
@@ -88,7 +96,7 @@ static void look_upward(struct probe *p, const struct answer *a)
 {
     assert(a->now_ns >= p->look_ns);
 
-    if (application_limited(p)) {
+    if (application_limited(p, a)) {
         if (fb_probe_crowded(p) && p->crowd_min < NO_CROWD - 1)
             p->crowd_min++;
         fb_probe_settle(p, p->limit, 200.0f, a);
@@ -96,10 +104,13 @@ static void look_upward(struct probe *p, const struct answer *a)
     }
     first_lean(p, a->now_ns);
     p->looked = true;
+    p->unrest = 0.0f;
+    p->forgiven = false;
     p->bursting = false;
     p->margin = fb_maxf(0.5f * p->margin, MARGIN);
     if (p->since_refusal > 5 * FAR)
         p->surprises = 0;
+    p->noise_known = p->noise_known && p->since_refusal <= 5 * FAR;
     p->since_refusal = 0;
     begin_step(p, a->now_ns);
 }
@@ -119,13 +130,29 @@ static bool step_is_over(const struct probe *p, int64_t now_ns)
 }
 
 /*
- * Twice the limit, and all of it may still come from what the provider has stored: going faster
+ * Far above the limit, and all of it may still come from what the provider has stored: going faster
  * would only make the fall deeper. Wait until the store must be empty.
  */
 static bool in_the_shadow(const struct probe *p)
 {
-    return p->phase != PROBE_FIRST && p->lean >= 1.0f &&
+    float far = fb_probe_climbing(p) ? 1.0f : 0.5f;
+
+    return p->phase != PROBE_FIRST && p->lean >= far &&
            p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
+}
+
+/*
+ * What is under way when the first limit is met will all be refused: no more than two, or a small
+ * share of what was accepted so far. Where answers take long it is in service, not under way.
+ */
+static float lean_at_risk(const struct probe *p)
+{
+    float under_way = fb_maxf(2.0f * p->unit, p->total / 600.0f);
+
+    assert(p->latency_s >= 0.0f);
+    if (p->phase != PROBE_FIRST || p->latency_s <= 0.0f || p->latency_s > 0.1f)
+        return RATE_MAX / p->limit;
+    return fb_maxf(p->rate, under_way / p->latency_s) / p->limit - 1.0f;
 }
 
 static void step_up(struct probe *p, const struct answer *a)
@@ -135,7 +162,8 @@ static void step_up(struct probe *p, const struct answer *a)
     if (p->window_s > 0.0f)
         p->held = p->rate;
     if (!in_the_shadow(p) && p->rate < RATE_MAX) {
-        p->lean *= a->in_flight < 3 ? 2.0f : 1.1f;
+        p->lean = fb_minf(p->lean * (a->in_flight < 2 ? 2.0f : 1.15f), lean_at_risk(p));
+        p->forgiven = false;
         if (fb_probe_climbing(p))
             p->surprises = 0; /* a refusal before this step was chance */
     }
@@ -155,7 +183,7 @@ static void settle_at_use(struct probe *p, const struct answer *a)
 
 static void next_step(struct probe *p, const struct answer *a)
 {
-    if (!application_limited(p))
+    if (!application_limited(p, a))
         step_up(p, a);
     else if (!fb_probe_climbing(p) && p->ahead > 1.2f * p->burst + 30.0f * p->unit)
         settle_at_use(p, a);
@@ -173,22 +201,18 @@ static void stop_looking(struct probe *p)
         p->phase = p->doubts < DOUBTS_MAX ? PROBE_DOUBT : PROBE_SETTLED;
     }
     p->lean = -p->margin;
+    p->evidence = 200.0f;
     set_pace(p);
 }
 
-void fb_probe_idled(struct probe *p, int64_t now_ns)
+void fb_probe_count_anew(struct probe *p, int64_t now_ns)
 {
-    bool all_left = p->ahead >= 0.7f * p->burst && (float)p->since_refusal > p->burst;
-
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
-    if (p->burst > 0.0f && all_left &&
-        !p->burst_found) /* all that was saved up was accepted: there may be more */
-        p->burst = 1.25f * fb_maxf(p->burst, p->ahead);
+
     p->empty_ns = fb_max64(p->empty_ns, now_ns - fb_span(p->burst / p->limit));
     p->accepted = 0.0f;
     p->ahead = 0.0f;
     p->ahead_ns = now_ns;
-    p->bursting = true;
     p->step_ns = now_ns;
     p->step_count = 0;
     if (!p->opening_seen) {
@@ -201,6 +225,20 @@ void fb_probe_idled(struct probe *p, int64_t now_ns)
     /* It has filled up: a look would see its store, not its limit. */
     int64_t later_ns = fb_after(now_ns, fb_span(LOOK_LEAST * p->unit / p->rate));
     p->look_ns = fb_max64(p->look_ns, later_ns);
+}
+
+void fb_probe_idled(struct probe *p, const struct ask *q, float idle_s)
+{
+    bool window_over = idle_s >= p->window_s;
+
+    assert(idle_s > 0.0f && q->in_flight >= 0);
+    fb_probe_count_anew(p, q->now_ns);
+    p->bursting = q->in_flight == 0 && (window_over || !p->opening_seen);
+    if (p->opening_seen && window_over) { /* nothing counts any more: a quota from now on is safe */
+        p->quotas = 0;
+        p->opened_ns = q->now_ns;
+        p->spent = 0.0f;
+    }
 }
 
 void fb_probe_advance(struct probe *p, const struct answer *a)

@@ -17,7 +17,7 @@
 #define MANY       1e12
 #define AGE_MOST_S 4e9    /* more than a hundred years */
 #define SOON_S     -3.2e6 /* what is to come is at most 37 days away */
-#define BOUNDS     4      /* the last state of trust in headers */
+#define BOUNDS     5      /* the last state of trust in headers */
 
 static_assert(sizeof(struct probe) == 240, "another member: does it last? Then it needs a row");
 
@@ -33,7 +33,6 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(window_s, 0, 86400),
     REAL(limit_before, 0, LIMIT_MAX),
     REAL(unit, 1, MANY),
-    REAL(proven, 0, LIMIT_MAX),
     REAL(noise_gap, 0, MANY),
     REAL(soft_mean, 0, 200),
     REAL(soft_proof, 0, 4),
@@ -41,6 +40,8 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(rate, 1e-9, LIMIT_MAX),
     REAL(lean, -0.5, LIMIT_MAX),
     REAL(margin, 0.001, 0.5),
+    REAL(evidence, 0, MANY),
+    REAL(share, 0.01, 1),
     REAL(told, 0, MANY),
     REAL(told_left, 0, MANY),
     SINCE(opened_ns),
@@ -49,7 +50,6 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     ABOUT(block_ns),
     ABOUT(told_until_ns),
     ABOUT(told_reset_ns),
-    ABOUT(distrusted_ns),
     FB_FIELD(struct probe, since_refusal, FIELD_INT32, 0, INT32_MAX),
     COUNT(crowd_min, 1, NO_CROWD),
     COUNT(phase, PROBE_FIRST, PROBE_DOUBT),
@@ -58,6 +58,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     COUNT(doubts, 0, DOUBTS_MAX),
     COUNT(verified, 0, BOUNDS),
     FLAG(burst_found),
+    FLAG(noise_known),
 };
 
 /* A look upward is not gone on with: back to where it began. */
@@ -88,7 +89,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
         p->told_until_ns = FB_LONG_AGO;
     p->next_ns = now_ns;
     assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
-    fb_probe_idled(p, now_ns);
+    fb_probe_count_anew(p, now_ns);
 }
 
 void fb_probe_learned(const union controller_state *c, const struct pace *pace,

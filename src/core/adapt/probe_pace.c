@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_pace.c - what the constraints shall keep, read off the belief in one place.
+ *
+ * Mostly that is the pace itself. After idling the provider has filled up, and what it stores may
+ * leave at once: from a bucket as much as it was seen to store, and carefully more until it
+ * refuses; from a window a whole quota, and the next one a window later.
+ */
+#include <assert.h>
+
+#include "core/adapt/probe_parts.h"
+#include "core/controller.h"
+
+#define SLOWEST     0.0001f /* units a second: whatever is believed, some leave */
+#define QUOTA_SHARE 0.95f   /* of a quota is spent at once: it may be a little less */
+#define QUOTAS_MAX  4       /* one after the other; then evenly again */
+
+static float bounded(const struct probe *p, float rate)
+{
+    assert(rate > 0.0f);
+
+    if (p->ceiling > 0.0f)
+        rate = fb_minf(rate, p->ceiling);
+    if (p->told_until_ns != FB_LONG_AGO)
+        rate = fb_minf(rate, p->told);
+    return fb_maxf(rate, fb_maxf(p->floor, SLOWEST));
+}
+
+/* ---- after idling ---- */
+
+/* The provider has filled up, and nothing was refused since. */
+static bool may_burst(const struct probe *p)
+{
+    return p->bursting && p->lean < 0.0f && p->episode == EPISODE_NONE &&
+           p->told_until_ns == FB_LONG_AGO;
+}
+
+/* What it stores is not known yet: two at a time, as fast as they go, until it refuses. */
+static bool tries_store(const struct probe *p)
+{
+    return may_burst(p) && p->window_s <= 0.0f && !p->burst_found && p->ahead >= 0.5f * p->burst;
+}
+
+bool fb_probe_spends_quota(const struct probe *p)
+{
+    return may_burst(p) && p->window_s > 0.0f && p->opening_seen;
+}
+
+bool fb_probe_spend_quota(struct probe *p, const struct ask *q)
+{
+    float quota = p->limit * p->window_s;
+
+    assert(fb_probe_spends_quota(p) && p->quotas < QUOTAS_MAX);
+    if (fb_secs(q->now_ns - p->opened_ns) >= p->window_s) {
+        p->opened_ns = q->now_ns;
+        p->spent = 0.0f;
+        return true;
+    }
+    if (p->spent + (float)(q->units_out + q->cost) < QUOTA_SHARE * quota)
+        return false;
+    p->block_ns = fb_after(p->opened_ns, fb_span(p->window_s));
+    p->bursting = ++p->quotas < QUOTAS_MAX;
+    return true;
+}
+
+/* Whether it is open again is not known before more was accepted than was left. */
+static int64_t quota_in_flight_max(const struct probe *p)
+{
+    float share = p->spent / (p->limit * p->window_s);
+
+    assert(share >= 0.0f);
+    if (p->quotas > 0 && share < 1.6f * (1.0f - QUOTA_SHARE))
+        return 2;
+    return share > 0.7f ? 4 : FB_NO_CAP; /* it may be less than was believed */
+}
+
+/* ---- the pace ---- */
+
+/*
+ * So much may leave at once: most of what the provider was seen to store. During an episode and
+ * while looking upward nothing is saved up, for the provider is being measured.
+ */
+static float credit_max(const struct probe *p)
+{
+    float sure = p->burst_found ? 0.95f : 0.8f;
+
+    assert(p->burst >= 0.0f);
+    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->window_s > 0.0f)
+        return 1.0f;
+    return fb_maxf(1.0f, sure * p->burst);
+}
+
+/*
+ * What a stalled network holds back arrives at once: no more than four times what the pace needs,
+ * as a power of two, so that it changes rarely. Where answers take long that says nothing.
+ */
+static int64_t under_way_max(const struct probe *p)
+{
+    float needed = 4.0f * p->rate * p->latency_s / p->unit;
+
+    assert(needed >= 0.0f);
+    if (needed >= 64.0f || p->latency_s <= 0.0f || p->latency_s > 1.0f)
+        return FB_NO_CAP;
+    return needed < 2.0f ? 2 : INT64_C(1) << (32 - __builtin_clz((unsigned)needed));
+}
+
+static int64_t in_flight_max(const struct probe *p)
+{
+    if (fb_probe_verifying(p) && p->told_left <= 32.0f * p->unit)
+        return 1; /* one refusal is enough to see that "0 left" means it */
+    if (tries_store(p))
+        return 2;
+    if (fb_probe_spends_quota(p))
+        return quota_in_flight_max(p);
+    if (fb_probe_crowded(p))
+        return p->crowd_min - 1;
+    return p->phase == PROBE_FIRST || p->bursting ? FB_NO_CAP : under_way_max(p);
+}
+
+static float pace_now(const struct probe *p)
+{
+    if (tries_store(p))
+        return fb_maxf(p->rate, fb_maxf(32.0f * p->unit, 8.0f * p->limit));
+    if (fb_probe_spends_quota(p))
+        return p->limit * fb_maxf(1.0f, p->window_s); /* a whole quota in a second */
+    return p->rate;
+}
+
+static bool same_pace(const struct pace *a, const struct pace *b)
+{
+    return a->rate == b->rate && a->burst == b->burst && a->not_before_ns == b->not_before_ns &&
+           a->in_flight_max == b->in_flight_max;
+}
+
+bool fb_probe_sync(const struct probe *p, struct pace *pace)
+{
+    struct pace was = *pace;
+
+    assert(p->limit > 0.0f && p->rate > 0.0f);
+    pace->rate = (double)bounded(p, pace_now(p));
+    pace->burst = (double)credit_max(p);
+    pace->not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns;
+    pace->in_flight_max = in_flight_max(p);
+    assert(pace->rate > 0.0 && pace->burst >= 1.0 && pace->in_flight_max >= 1);
+    return !same_pace(&was, pace);
+}

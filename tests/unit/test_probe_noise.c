@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusals that slowing down does not end: noise, and when it is more than that. */
+#include "test_probe_hand.h"
+
+/* Slowing down did not end it: not about the pace. */
+static void surprises_in_a_row_are_noise(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    float proven = p->limit;
+    serve(&h, 100);
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    assert_int_equal(p->surprises, 2);
+    assert_true(p->limit == proven && p->margin == 2.0f * MARGIN);
+
+    serve(&h, 150);
+    float limit = p->limit;
+    refuse(&h);
+    recover(&h, READ_NOISE);
+    assert_true(p->limit == 0.998f * limit);
+    assert_no_raise(&h);
+}
+
+static void surprises_far_apart_are_unrelated(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    p->look_ns = INT64_MAX;
+    serve(&h, 450);
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    assert_int_equal(p->surprises, 1);
+    assert_no_raise(&h);
+}
+
+/* A limit that is overrun refuses again and again; all since it began is one measurement. */
+static void more_than_the_usual_noise_is_measured(void **state)
+{
+    struct hand often = settled(10.0f, 300.0f);
+    struct hand twice = settled(10.0f, 300.0f);
+    struct probe *p = &often.c.probe;
+
+    (void)state;
+    p->surprises = 2;
+    p->noise_gap = 200.0f;
+    refuse(&often);
+    recover(&often, READ_NOISE);
+    assert_true(p->unrest == 0.0f);
+    for (int i = 0; i < 2; i++) {
+        serve(&often, 10);
+        refuse(&often);
+        recover(&often, READ_NOISE);
+        assert_int_equal(p->surprises, 2);
+        assert_true(p->unrest > 0.0f && p->accepted > 10.0f * (float)(i + 1));
+    }
+    serve(&often, 10);
+    refuse(&often);
+    recover(&often, READ_NOISE);
+    assert_int_equal(p->surprises, 0);
+    assert_true(p->limit < 8.5f);
+    assert_no_raise(&often);
+
+    twice.c.probe.surprises = 2;
+    twice.c.probe.noise_gap = 300.0f;
+    twice.c.probe.since_refusal = 0;
+    twice.c.probe.unrest = 1.0f;
+    refuse(&twice);
+    ping(&twice, 429);
+    recover(&twice, READ_NOISE);
+    assert_int_equal(twice.c.probe.surprises, 0);
+    assert_no_raise(&twice);
+}
+
+static void one_refusal_in_a_noisy_place_proves_nothing(void **state)
+{
+    struct hand h = looking(10.0f, 0.02f, 200.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->surprises = 2;
+    p->noise_gap = 200.0f;
+    refuse(&h);
+    float rate = p->rate;
+    recover(&h, READ_CHANCE);
+    assert_true(p->limit == 10.0f && p->rate == rate && p->lean == 0.02f);
+    assert_says(&h, "2.00 % over the limit of 10");
+    assert_says(&h, READ_CHANCE);
+
+    serve(&h, 30); /* two in one step do */
+    refuse(&h);
+    recover(&h, READ_EXPECTED);
+    assert_int_equal(p->surprises, 2);
+
+    h = looking(10.0f, 0.02f, 200.0f); /* and so does one that stays shut */
+    p->surprises = 2;
+    p->noise_gap = 50.0f;
+    p->since_refusal = 0;
+    refuse(&h);
+    ping(&h, 429);
+    recover(&h, READ_EXPECTED);
+    assert_no_raise(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(surprises_in_a_row_are_noise),
+        cmocka_unit_test(surprises_far_apart_are_unrelated),
+        cmocka_unit_test(more_than_the_usual_noise_is_measured),
+        cmocka_unit_test(one_refusal_in_a_noisy_place_proves_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
