@@ -41,41 +41,50 @@ static struct net_socket *socket_get(struct net *n, int fd)
     return &n->socket[fd];
 }
 
-/* Make epoll know what is wanted; nothing is done where it does already. */
-static int socket_register(struct net *n, int fd, struct net_socket *s, uint8_t events)
+/*
+ * Make epoll know what is wanted; nothing is done where it does already. A descriptor that was
+ * closed and opened again behind our back is known or unknown against what we believe: then the
+ * other call is right. If neither works, a deadline ends the transfer.
+ */
+static void socket_register(struct net *n, int fd, struct net_socket *s, uint8_t events)
 {
     struct epoll_event ev = {
         .events = events,
         .data.u64 = (uint64_t)s->age << 32 | (uint32_t)fd,
     };
     int op = s->registered ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+    int other = s->registered ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
 
     if (events == s->registered)
-        return 0;
-    if (events == 0)
-        op = EPOLL_CTL_DEL;
+        return;
     s->registered = events;
-    return epoll_ctl(n->epoll_fd, op, fd, &ev) < 0 ? -errno : 0;
+    if (events == 0)
+        (void)epoll_ctl(n->epoll_fd, EPOLL_CTL_DEL, fd, &ev);
+    else if (epoll_ctl(n->epoll_fd, op, fd, &ev) < 0)
+        (void)epoll_ctl(n->epoll_fd, other, fd, &ev);
 }
 
+/* Never an error: libcurl would give up all transfers of the pool. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *unused)
 {
     struct net_pool *p = arg;
     struct net_socket *s = socket_get(p->net, fd);
+    uint8_t events = 0;
 
     (void)easy;
     (void)unused;
     if (!s)
-        return -1;
+        return 0;
+    if (what != CURL_POLL_REMOVE)
+        events =
+            (uint8_t)((what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0));
     s->pool = p;
-    s->wanted =
-        (uint8_t)((what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0));
-    if (what == CURL_POLL_REMOVE)
-        s->wanted = 0;
-    /* One that we do not hear the end of must not stay. */
-    if (s->wanted == 0 && s->is_ours)
-        return s->registered & EPOLLOUT ? socket_register(p->net, fd, s, EPOLLIN) : 0;
-    return socket_register(p->net, fd, s, s->wanted);
+    s->wanted = events;
+    /* One that we do not hear the end of must not stay; the others do, while they are quiet. */
+    if (events == 0 && s->is_ours)
+        events = s->registered ? EPOLLIN : 0;
+    socket_register(p->net, fd, s, events);
+    return 0;
 }
 
 curl_socket_t fb_net_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
@@ -124,7 +133,7 @@ void fb_net_pool_event(struct net *n, int fd, uint32_t age, uint32_t events)
     if (s->age != age)
         return;
     if (s->wanted == 0)
-        (void)socket_register(n, fd, s, 0);
+        socket_register(n, fd, s, 0);
     else
         (void)curl_multi_socket_action(s->pool->multi, fd, mask, &running);
 }

@@ -304,6 +304,12 @@ static void a_hold_beyond_the_bound_parks(void **state)
     assert_int_equal(r.last.failure, FAIL_THROTTLED);
     assert_at_least(r.last.ready_at_ns, RIG_EPOCH + 7200 * S);
     assert_int_equal(r.sends, 1);
+    /* And so is what comes later, at once. */
+    rig_get(&r, "http://a.example/later");
+    rig_run_until(&r, r.now_ns);
+    assert_int_equal(r.ends[ENGINE_DEFERRED], 2);
+    assert_at_least(r.last.ready_at_ns, RIG_EPOCH + 7200 * S);
+    assert_int_equal(r.sends, 1);
     rig_fini(&r);
     o.hold_max_ns = 0; /* wait as long as it takes */
     PLAY(&r, &o, TASK(.cost = 1), {.status = 429, .header = {{"Retry-After", "7200"}}},
