@@ -15,8 +15,8 @@
 #include "ledger/lock.h"
 
 #define SPINS        200
-#define SLEEP_MIN_NS FB_NS_PER_MS
-#define SLEEP_MAX_NS (16 * FB_NS_PER_MS)
+#define SLEEP_MIN_NS (FB_NS_PER_MS / 4)
+#define SLEEP_MAX_NS (2 * FB_NS_PER_MS)
 #define GIVE_UP_NS   FB_NS_PER_S
 
 static int replace(struct robust *r, uint64_t seen, uint64_t next)

@@ -11,7 +11,7 @@
 
 #include "core/rng.h"
 
-enum { THREADS = 4, ROUNDS = 30000, OUT_MAX = 16 };
+enum { THREADS = 8, ROUNDS = 15000, OUT_MAX = 16 };
 
 struct shared {
     struct fly_limiter *l;
