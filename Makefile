@@ -101,12 +101,15 @@ endef
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all run test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
+.PHONY: all run plot test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
   bench-fetch bench-peers prove-limits figures install uninstall clean help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
-run: all ## build what is missing, run the simulator, draw its plot
+run: all ## build what is missing, and see it find a limit that nobody told (a minute)
+	@$(BUILD)/flyball demo
+
+plot: all ## run the simulator, draw its plot
 	@$(BUILD)/flyball simulate --plot $(BUILD)/simulate.svg
 	@test -s $(BUILD)/simulate.svg && echo 'The plot is in $(BUILD)/simulate.svg'
 

@@ -27,6 +27,7 @@ struct command {
 };
 
 #define FB_COMMANDS(X) \
+    X(demo)            \
     X(fetch)           \
     X(deferred)        \
     X(mock)            \

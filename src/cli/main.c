@@ -37,6 +37,8 @@ static void help(FILE *out)
           "  --version  the version of this program\n"
           "\n"
           "Examples:\n"
+          "  flyball demo                         see it find a limit that nobody told\n"
+          "  flyball fetch urls.txt               every request of a list, politely\n"
           "  flyball simulate                     compare ways to keep to an unknown limit\n"
           "  flyball simulate --plot limits.svg   the same as a picture\n"
           "  flyball mock --limit window=50/1s    an API with this limit on this machine\n"

@@ -12,21 +12,21 @@
 #include "util/json.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define BAR_WIDE 21
+#define BAR_WIDE 14
 
 /* In the order in which they stand; a row's number is how soon it is left out. */
 #define FB_PROGRESS_PARTS(X) \
     X(name, 2, "  ")         \
-    X(bar, 3, "  ")          \
+    X(bar, 4, "  ")          \
     X(count, 99, "  ")       \
     X(share, 6, "  ")        \
-    X(rate, 8, "  ")         \
-    X(limit, 5, " ")         \
-    X(left, 4, "  ")         \
-    X(throttled, 7, "  ")    \
+    X(rate, 9, "  ")         \
+    X(limit, 3, " ")         \
+    X(left, 5, "  ")         \
+    X(throttled, 8, "  ")    \
     X(eta, 10, "  ")         \
     X(clock, 1, " ")         \
-    X(bound, 5, ", ")
+    X(bound, 7, ", ")
 
 /* --------------------------------------------------------------------------------- the parts */
 

@@ -36,10 +36,11 @@ struct progress {
     struct eta eta;
     int64_t window_limit; /* stated, where that decides */
     int64_t window_ns;
-    int64_t waits_ns; /* everything waits, so long from now; 0: it does not */
-    int64_t now_s;    /* since 1970 */
-    int64_t zone_s;   /* of the clock on the wall, east of Greenwich */
-    int64_t spent_ns; /* since the start */
+    int64_t waits_ns;       /* everything waits, so long from now; 0: it does not */
+    int64_t retry_after_ns; /* with the last refusal; 0: nothing was said */
+    int64_t now_s;          /* since 1970 */
+    int64_t zone_s;         /* of the clock on the wall, east of Greenwich */
+    int64_t spent_ns;       /* since the start */
 };
 
 /* The live line, at most `width` columns: what matters least is left out first. */

@@ -163,6 +163,7 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
     p->window_limit = l->key[i].window.limit;
     p->window_ns = l->key[i].window.window_ns;
     p->waits_ns = l->key[i].wait_ns;
+    p->retry_after_ns = l->state[i].told->retry_after_ns;
 }
 
 static void put_time(struct progress *p)

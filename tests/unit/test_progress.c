@@ -42,7 +42,7 @@ static void line_leaves_out_what_matters_least(void **state)
 
     (void)state;
     check_line(&p, 160,
-               "github  [===========>       ]  12,481/20,000  62 %  1.25/s  core 2,600/5,000 left  "
+               "github  [=======>    ]  12,481/20,000  62 %  1.25/s  core 2,600/5,000 left  "
                "429s 0  ETA 1h 40m (16:12), bound by core 5000/h");
     check_line(&p, 80, "12,481/20,000  62 %  1.25/s  429s 0  ETA 1h 40m, bound by core 5000/h");
     check_line(&p, 40, "12,481/20,000  1.25/s  ETA 1h 40m");
@@ -83,14 +83,14 @@ static void line_while_learning_and_when_learned(void **state)
                          .eta = {.span_ns = FB_ETA_UNKNOWN}};
 
     (void)state;
-    check_line(&p, 79, "[=>                 ]   41/600   6 %  20.1/s of ?  429s 0  learning");
+    check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s of ?  429s 0  learning");
     p.learning = false;
     p.throttled = 2;
     p.limit = 12.04;
     p.eta = (struct eta){.span_ns = 46 * S, .bound = ETA_BOUND_RATE};
-    check_line(&p, 60, " 41/600   6 %  20.1/s of ~12.0  429s 2  ETA 46 s");
+    check_line(&p, 60, " 41/600   6 %  20.1/s  429s 2  ETA 46 s, bound by ~12.0/s");
     p.waits_ns = S;
-    check_line(&p, 60, " 41/600   6 %  20.1/s of ~12.0  429s 2  waits 1 s, ETA 46 s");
+    check_line(&p, 50, " 41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
     p.total_grows = true;
     p.waits_ns = 0;
     check_line(&p, 79, " 41/600+  20.1/s of ~12.0  429s 2  ETA at least 46 s, bound by ~12.0/s");
@@ -104,7 +104,7 @@ static void line_of_nothing_and_of_all(void **state)
     check_line(&p, 79, "0/0  0.00/s  429s 0");
     p.done = p.total = 3;
     p.rate = 650.2;
-    check_line(&p, 79, "[===================]  3/3  100 %  650/s  429s 0");
+    check_line(&p, 79, "[============]  3/3  100 %  650/s  429s 0");
 }
 
 static void check_plain(const struct progress *p, const char *expected)

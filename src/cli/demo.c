@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* demo.c - `flyball demo`: an API with a secret limit, and a client that was told nothing. */
+#include "cli/demo.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/options.h"
+#include "config/suggest.h"
+#include "fetch/fetch.h"
+#include "fetch/paths.h"
+
+#define NAME      "demo"
+#define SEED_WIDE 9000 /* seeds that nobody chose are short, so that they can be repeated */
+
+struct demo_line {
+    const char *dialect;
+    int64_t seed; /* -1: any */
+    int64_t requests;
+};
+
+#define ROW(name, kind, field, low, high, expects)                        \
+    {                                                                     \
+        name, kind, offsetof(struct demo_line, field), low, high, expects \
+    }
+
+static const struct option_row ROWS[] = {
+    ROW("--seed", OPTION_INT, seed, 0, 9e15, "a whole number from 0 on"),
+    ROW("--requests", OPTION_INT, requests, 1, 100000, "a number from 1 to 100000"),
+    ROW("--dialect", OPTION_TEXT, dialect, 0, 0, "a name such as github"),
+    {0},
+};
+
+static void demo_help(FILE *out)
+{
+    fputs(
+        "flyball demo - an API with a secret limit, and a client that was told nothing\n"
+        "\n"
+        "  flyball demo [OPTION...]\n"
+        "\n"
+        "Draws a limit at random, starts an API on this machine that enforces it, makes a batch\n"
+        "of requests without knowing it, and tells at the end what it was. Takes a minute or so.\n"
+        "\n"
+        "  --seed N        the same limit as the last time\n"
+        "  --requests N    so many (600)\n"
+        "  --dialect NAME  what the API tells of its limit: retry-after, github, ietf,\n"
+        "                  ietf-old, openai, anthropic, none (retry-after)\n"
+        "\n"
+        "Exit: as 'flyball fetch'; 0 all done, 130 interrupted.\n"
+        "\n"
+        "Examples:\n"
+        "  flyball demo\n"
+        "  flyball demo --seed 4711\n"
+        "  flyball demo --dialect none --requests 300\n",
+        out);
+}
+
+/* --------------------------------------------------------------------------------- its folder */
+
+/* A folder for journal and results that goes in the end; everything of the user's stays away. */
+static int make_folder(struct buffer *path, struct fly_error *err)
+{
+    int error = fb_state_folder(path, err);
+
+    if (error == 0 && fb_buffer_text(path))
+        error = fb_state_folder_make(path->bytes, err);
+    if (error == -ENOENT) {
+        fb_buffer_clear(path);
+        fb_buffer_add_text(path, "/tmp");
+        error = 0;
+    }
+    fb_buffer_add_text(path, "/demo-XXXXXX");
+    if (error == 0 && !(fb_buffer_text(path) && mkdtemp(path->bytes))) {
+        error = -errno;
+        (void)snprintf(err->text, sizeof err->text, "cannot make %.180s: %s",
+                       path->bytes ? path->bytes : "a folder", strerror(errno));
+    }
+    return error;
+}
+
+static void remove_folder(char *path)
+{
+    FTS *tree = fts_open((char *const[]){path, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    for (const FTSENT *f = tree ? fts_read(tree) : NULL; f; f = fts_read(tree)) {
+        if (f->fts_info != FTS_D)
+            (void)remove(f->fts_path);
+    }
+    if (tree)
+        (void)fts_close(tree);
+}
+
+/* ----------------------------------------------------------------------------------- the batch */
+
+static int run_batch(const char *folder, int port, int64_t requests, struct demo_show *show)
+{
+    char url[96];
+    char output[4200];
+    const char *urls[] = {url};
+    struct fetch_options o;
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/items/{1..%lld}", port,
+                   (long long)requests);
+    (void)snprintf(output, sizeof output, "%s/results.jsonl", folder);
+    fb_fetch_options_init(&o);
+    o.urls = urls;
+    o.url_count = 1;
+    o.output = output;
+    o.no_bodies = true;
+    o.quiet = true;
+    o.on_progress = fb_demo_on_progress;
+    o.to = show;
+    return fb_fetch_run(&o);
+}
+
+/* ---------------------------------------------------------------------------------- the reveal */
+
+static void tell_next(struct demo_show *s)
+{
+    fb_demo_say(s, -1, "Next:  flyball demo --dialect github|ietf|openai|none");
+    fb_demo_say(s, -1, "       flyball fetch your-urls.txt");
+}
+
+static void tell_secret(struct demo_show *s, const struct demo_secret *secret, int64_t requests,
+                        bool is_complete)
+{
+    double spent_s = (double)s->last.spent_ns / 1e9;
+    double needed_s = fb_demo_needed_s(secret, requests);
+
+    fb_demo_say(s, -1, "The secret was %.1f/s, burst %lld.", secret->rate,
+                (long long)secret->burst);
+    if (is_complete && needed_s > 0.0 && spent_s > 0.0)
+        fb_demo_say(s, -1,
+                    "A client that knew it needs %.1f s: flyball used %.0f %% of what was there.",
+                    needed_s, 100.0 * (needed_s < spent_s ? needed_s / spent_s : 1.0));
+}
+
+/* By what the API counted, which nobody here could have embellished. */
+static void reveal(struct demo_show *s, const struct demo_secret *secret, int64_t requests,
+                   const struct mock_stats *stats)
+{
+    int64_t done = s->last.done - s->last.failed - s->last.deferred;
+    int64_t lost = requests - done;
+    char losses[32] = "none lost";
+
+    if (lost > 0)
+        (void)snprintf(losses, sizeof losses, "%lld not done", (long long)lost);
+    fb_demo_say(s, s->last.spent_ns, "%lld of %lld done in %.1f s, %s", (long long)done,
+                (long long)requests, (double)s->last.spent_ns / 1e9, losses);
+    fb_demo_say(
+        s, -1, "The API counted %lld arrivals: %lld accepted, %lld refused (%.1f per 1000).",
+        (long long)stats->arrivals, (long long)stats->accepted, (long long)stats->refused,
+        stats->arrivals > 0 ? 1000.0 * (double)stats->refused / (double)stats->arrivals : 0.0);
+    tell_secret(s, secret, requests, lost == 0);
+    tell_next(s);
+}
+
+/* ------------------------------------------------------------------------------------ the demo */
+
+static int complain(const char *text)
+{
+    fprintf(stderr, "flyball " NAME ": %s\n", text);
+    return EXIT_FAILED;
+}
+
+static void introduce(struct demo_show *s, const struct demo_line *line, int port)
+{
+    fb_demo_say(s, 0, "flyball demo: an API with a secret limit, a client that was told nothing");
+    fb_demo_say(s, 0, "API   http://127.0.0.1:%d with a limit drawn at random, shown at the end",
+                port);
+    fb_demo_say(s, 0, "job   %lld requests, 40 workers, no configuration",
+                (long long)line->requests);
+    fb_demo_say(s, 0, "seed  %lld (--seed %lld draws the same limit again)", (long long)line->seed,
+                (long long)line->seed);
+}
+
+static int run_in(char *folder, const struct demo_line *line, const struct dialect *dialect)
+{
+    struct demo_secret secret = fb_demo_draw((uint64_t)line->seed);
+    struct mock_stats stats = {0};
+    struct fly_error err = {""};
+    struct demo_show show;
+    struct demo_api api;
+
+    fb_demo_show_begin(&show);
+    if (fb_demo_api_start(&api, secret.text, dialect, (uint64_t)line->seed, &err) < 0)
+        return complain(err.text);
+    introduce(&show, line, api.port);
+    int code = run_batch(folder, api.port, line->requests, &show);
+    (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
+    (void)signal(SIGTERM, SIG_IGN);
+    if (!fb_demo_api_stop(&api, &stats))
+        return complain("the API ended before its time");
+    reveal(&show, &secret, line->requests, &stats);
+    return code;
+}
+
+static int choose_dialect(const char *name, const struct dialect **ret_dialect)
+{
+    const char *near = fb_suggest(name, fb_dialect_names);
+
+    *ret_dialect = fb_dialect_find(name);
+    if (*ret_dialect)
+        return 0;
+    fprintf(stderr, "flyball " NAME ": --dialect: there is no '%s'", name);
+    if (near)
+        fprintf(stderr, ", did you mean '%s'?\n", near);
+    else
+        fputs("; see 'flyball help demo'\n", stderr);
+    return -EINVAL;
+}
+
+static int64_t any_seed(void)
+{
+    uint32_t chance = 0;
+
+    if (getrandom(&chance, sizeof chance, 0) < 0)
+        chance = (uint32_t)getpid();
+    return 1000 + (int64_t)(chance % SEED_WIDE);
+}
+
+static int demo_run(int argc, char **argv)
+{
+    struct demo_line line = {.dialect = "retry-after", .seed = -1, .requests = 600};
+    const struct dialect *dialect = NULL;
+    struct buffer folder = BUFFER_INIT;
+    struct fly_error err = {""};
+
+    if (fb_options_read(ROWS, NAME, argc, argv, &line) < 0 ||
+        choose_dialect(line.dialect, &dialect) < 0)
+        return EXIT_USAGE;
+    if (line.seed < 0)
+        line.seed = any_seed();
+    (void)signal(SIGINT, SIG_IGN); /* until the batch listens to it */
+    (void)signal(SIGTERM, SIG_IGN);
+    int code = EXIT_FAILED;
+    if (make_folder(&folder, &err) < 0) {
+        (void)complain(err.text);
+    } else {
+        /* Nothing that was learned before counts, and nothing learned here is kept. */
+        (void)setenv("XDG_STATE_HOME", folder.bytes, 1);
+        code = run_in(folder.bytes, &line, dialect);
+        remove_folder(folder.bytes);
+    }
+    fb_buffer_fini(&folder);
+    return code;
+}
+
+const struct command fb_command_demo = {
+    .name = NAME,
+    .about = "an API with a secret limit, and a client that was told nothing",
+    .help = demo_help,
+    .run = demo_run,
+};

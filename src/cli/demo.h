@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * demo.h - the parts of `flyball demo`: an API with a secret, and what is shown of the race to it.
+ */
+#ifndef FLYBALL_CLI_DEMO_H
+#define FLYBALL_CLI_DEMO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <flyball/flyball.h>
+
+#include "fetch/progress.h"
+#include "mock/mock.h"
+
+/* ------------------------------------------------------------------------------ demo_api.c */
+
+/* The limit, drawn from a seed: a token bucket of 10 to 20 a second that holds 10 to 30. */
+struct demo_secret {
+    double rate;
+    int64_t burst;
+    char text[80]; /* as the API reads it */
+};
+
+struct demo_secret fb_demo_draw(uint64_t seed);
+
+/* Seconds that a client who knew it would need for so many requests. */
+double fb_demo_needed_s(const struct demo_secret *s, int64_t requests);
+
+/* The API, in a process of its own that does not outlive this one. */
+struct demo_api {
+    pid_t pid;
+    int from; /* a pipe */
+    int port;
+};
+
+/* 0, or a negative errno with a sentence. */
+int fb_demo_api_start(struct demo_api *a, const char *limit, const struct dialect *dialect,
+                      uint64_t seed, struct fly_error *err) __attribute__((warn_unused_result));
+
+/* End it. What it counted is in *ret_stats; false: it died before it could say so. */
+bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats);
+
+/* ----------------------------------------------------------------------------- demo_show.c */
+
+struct demo_show {
+    bool is_live; /* a terminal: one line is drawn again and again */
+    bool was_learning;
+    bool has_line;
+    int64_t throttled; /* as told last */
+    int64_t calm_ns;   /* since then nothing was refused */
+    int64_t line_ns;   /* when the next line is due */
+    struct progress last;
+};
+
+void fb_demo_show_begin(struct demo_show *s);
+
+/* A line with the time before it, or without. */
+void fb_demo_say(struct demo_show *s, int64_t at_ns, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* For struct fetch_options: `to` is a struct demo_show. */
+void fb_demo_on_progress(void *to, const struct progress *p, bool is_over);
+
+#endif
