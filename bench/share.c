@@ -109,13 +109,11 @@ static bool open_key(struct bench_case *c, const char *path)
     return true;
 }
 
-static _Noreturn void serve(struct bench_case *c, const char *path)
+static _Noreturn void serve(struct bench_case *c)
 {
     int64_t times;
 
     (void)close(pipes.begin[1]);
-    if (!open_key(c, path))
-        _exit(1);
     while (read(pipes.begin[0], &times, sizeof(times)) == sizeof(times)) {
         take_work(c, times);
         if (write(pipes.end[1], &times, sizeof(times)) != sizeof(times))
@@ -129,17 +127,17 @@ bool bench_processes_open(struct bench_case *c)
     char path[64];
 
     (void)snprintf(path, sizeof(path), "/tmp/flyball-bench-%ld", (long)getpid());
-    if (pipe(pipes.begin) < 0 || pipe(pipes.end) < 0 || !open_key(c, path))
+    /* Without a name from here on: the children have it open. */
+    if (pipe(pipes.begin) < 0 || pipe(pipes.end) < 0 || !open_key(c, path) || unlink(path) < 0)
         return false;
     for (int i = 0; i < PROCESSES; i++) {
         pid_t child = fork();
         if (child < 0)
             return false;
         if (child == 0)
-            serve(c, path);
+            serve(c);
     }
-    bench_processes_take(c, PROCESSES); /* until all have the file open */
-    return unlink(path) == 0;
+    return true;
 }
 
 void bench_processes_take(struct bench_case *c, int64_t times)
