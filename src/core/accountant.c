@@ -87,10 +87,10 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
             a->in_force |= (uint16_t)(1u << i);
     if (s->controller) {
         a->pace = (struct pace){
-            .burst = 1.0,
+            .burst = 1.0f,
             .not_before_ns = FB_LONG_AGO,
             .in_flight_max = FB_NO_CAP,
-            .limit_share = 1.0,
+            .limit_share = 1.0f,
         };
         s->controller->init(&a->learned, &a->pace, s, now_ns);
         fb_accountant_repace(a);

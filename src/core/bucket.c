@@ -184,7 +184,7 @@ static void set_pace(int64_t *slot, const struct pace *p)
     slot[FB_BUCKET_PERMIT] = permit < (double)PERMIT_MAX ? (int64_t)permit : PERMIT_MAX;
     /* Rounded up, towards waiting. */
     slot[FB_BUCKET_PERMIT] += permit > (double)slot[FB_BUCKET_PERMIT];
-    double burst = p->burst * (double)slot[FB_BUCKET_PERMIT];
+    double burst = (double)p->burst * (double)slot[FB_BUCKET_PERMIT];
     slot[FB_BUCKET_BURST] =
         burst < (double)FB_BUCKET_SPEND_MAX ? (int64_t)burst : FB_BUCKET_SPEND_MAX;
 }
@@ -202,7 +202,7 @@ static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
 {
     if (p->rate <= 0.0)
         return;
-    assert(p->burst >= 1.0);
+    assert(p->burst >= 1.0f);
 
     int64_t next[FB_BUCKET_SLOTS] = {[FB_BUCKET_BASE] = now_ns};
     set_pace(next, p);

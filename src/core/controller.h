@@ -38,10 +38,10 @@ static inline double fb_confidence(int64_t agreed)
 /* What a controller asks of the constraints. */
 struct pace {
     double rate;           /* units a second, > 0; 0: no rate of its own */
-    double burst;          /* units that may leave at once after idling, >= 1 */
     int64_t not_before_ns; /* nothing leaves earlier; unlike a hold it may be taken back */
     int64_t in_flight_max; /* FB_NO_CAP: none */
-    double limit_share;    /* 1, or the share of the stated windows that may be used */
+    float burst;           /* units that may leave at once after idling, >= 1 */
+    float limit_share;     /* 1, or the share of the stated windows that may be used */
 };
 
 /* What was learned, as far as every controller can say it. */

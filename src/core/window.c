@@ -417,7 +417,7 @@ static void window_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
 {
     struct windows *m = windows_of(slot);
     /* To the nearest, because 0.7 as a double is a little less than seven tenths. */
-    int64_t share_ppm = (int64_t)(p->limit_share * (double)FB_MILLION + 0.5);
+    int64_t share_ppm = (int64_t)((double)p->limit_share * (double)FB_MILLION + 0.5);
 
     (void)now_ns;
     assert(share_ppm >= 0 && share_ppm <= FB_MILLION);

@@ -60,6 +60,16 @@ void fb_headers_window(struct provider *p, int64_t now_ns, struct verdict *v)
     v->reset_ns = reset_ns + clock_off_ns(&p->manners, now_ns);
 }
 
+/* As most servers tell it: an instant in whole seconds, when one more would fit. */
+void fb_headers_seconds(struct provider *p, int64_t now_ns, struct verdict *v)
+{
+    struct gate *g = &p->gate[0];
+
+    v->remaining = g->kind->room(g, now_ns);
+    v->limit = g->limit;
+    v->reset_ns = whole_seconds_up(g->kind->opens_at(g, now_ns, v->remaining + 1));
+}
+
 void fb_headers_past(struct provider *p, int64_t now_ns, struct verdict *v)
 {
     fb_headers_window(p, now_ns, v);

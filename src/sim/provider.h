@@ -111,6 +111,7 @@ double fb_provider_rate(const struct provider *p, int64_t now_ns);
 
 /* Manners to choose from. */
 void fb_headers_window(struct provider *p, int64_t now_ns, struct verdict *v);
+void fb_headers_seconds(struct provider *p, int64_t now_ns, struct verdict *v);
 void fb_headers_past(struct provider *p, int64_t now_ns, struct verdict *v);
 int64_t fb_retry_honest(const struct provider *p, int64_t now_ns, int64_t opens_ns);
 int64_t fb_retry_zero(const struct provider *p, int64_t now_ns, int64_t opens_ns);

@@ -312,6 +312,19 @@ static void hdr_lag(struct setup *s, struct rng *r)
     s->provider.manners.header_lag_ns = 2 * FB_NS_PER_S;
 }
 
+/* A reset in whole seconds says little about a window of a few, less if it moves. */
+static void hdr_short(struct setup *s, struct rng *r)
+{
+    const struct gate_kind *kind = fb_draw_chance(r, 0.5) ? &fb_gate_fixed : &fb_gate_log;
+    double window_s = (double)fb_draw_int(r, 1, 10);
+    double rate = fb_draw_log(r, 20.0 / window_s, 200.0);
+
+    fb_setup_duration(s, r, rate, 600.0);
+    fb_draw_phase(r, fb_setup_window(s, kind, rate, window_s));
+    s->provider.manners.headers = fb_headers_seconds;
+    s->provider.manners.retry_after = fb_retry_honest;
+}
+
 static void clock_step(struct setup *s, struct rng *r)
 {
     static const int64_t OFF_S[] = {30, -28, 3600};
@@ -453,6 +466,7 @@ static const struct scenario SECOND[] = {
     {"ra_short", "Retry-After: 1, whatever the truth", ra_short},
     {"ra_long", "Retry-After: 3600, whatever the truth", ra_long},
     {"hdr_lag", "headers are two seconds old", hdr_lag},
+    {"hdr_short", "windows of seconds, resets in whole ones", hdr_short},
     {"clock_step", "the provider's clock jumps", clock_step},
     {"llm_conc", "answers of minutes, so many at a time", llm_conc},
     {"timeout_bucket", "the client gives up, the quota is spent", timeout_bucket},

@@ -51,7 +51,7 @@ static void refund(struct rig *r, int64_t cost, int64_t now_ns)
 
 static void repace(struct rig *r, double rate, double burst, int64_t now_ns)
 {
-    bucket->repace(r->slot, &(struct pace){.rate = rate, .burst = burst}, now_ns);
+    bucket->repace(r->slot, &(struct pace){.rate = rate, .burst = (float)burst}, now_ns);
 }
 
 /* How many permits can be taken one by one at this instant. */

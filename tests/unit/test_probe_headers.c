@@ -460,9 +460,89 @@ static void a_window_that_was_given_up_is_told_again(void **state)
     assert_true(h.pace.rate > 0.0 && h.pace.rate <= 300.0 / 50.0);
 }
 
+/* ---- short windows ---- */
+
+/* Settled in a sliding window of 50 a second, told in whole seconds; it always has `left` left. */
+static struct hand sliding(int64_t left)
+{
+    struct hand h = settled(25.0f, 300.0f);
+
+    tell(&h, 50, left, h.now_ns + S);
+    request(&h, 200);
+    h.c.probe.opened_ns = h.now_ns;
+    h.c.probe.spent = 0.0f;
+    return h;
+}
+
+/* A little more than a second of requests at 25/s. */
+static void one_second(struct hand *h, int64_t left)
+{
+    for (int i = 0; i < 27; i++) {
+        h->c.probe.late = 0.0f;
+        h->now_ns += 30 * MS;
+        tell(h, 50, left, h->now_ns + S);
+        request(h, 200);
+    }
+}
+
+static void what_is_always_left_of_a_short_window_may_be_used(void **state)
+{
+    struct hand h = sliding(25);
+
+    (void)state;
+    one_second(&h, 25);
+    /* 25 of 50 were used at 25/s: 49 can be, at 49/s. */
+    assert_close(h.pace.rate, 49.0, 3.0);
+    assert_false(fb_probe_verifying(&h.c.probe)); /* nothing has to be refused for that */
+}
+
+static void with_little_left_of_a_short_window_it_slows_down(void **state)
+{
+    struct hand h = sliding(30);
+
+    (void)state;
+    one_second(&h, 30);
+    double fast = h.pace.rate;
+    tell(&h, 50, 1, h.now_ns + S);
+    request(&h, 200);
+    assert_close(h.pace.rate, 0.5 * fast, 0.1 * fast);
+    tell(&h, 50, 0, h.now_ns + S);
+    request(&h, 200);
+    assert_true(h.pace.not_before_ns >= h.now_ns + S - 20 * MS);
+}
+
+/* Few requests, or an application that asks for less, prove nothing about what could be used. */
+static void a_short_window_that_was_hardly_used_says_nothing(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct hand h = sliding(30);
+        h.c.probe.late = i == 0 ? 0.0f : 1.0f;
+        fb_probe_window_over(&h.c.probe, i == 0 ? 2.0f : 20.0f, 1.0f);
+        assert_true(h.c.probe.told_pace == 0.0f && h.c.probe.told_low == PLENTY);
+    }
+}
+
+/* Headers that tell of room: no need to climb slowly. */
+static void told_of_room_each_answer_is_a_step(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        tell(&h, 6000, 5990 - i, h.now_ns + 60 * S);
+        request(&h, 200);
+    }
+    assert_true(h.pace.rate > 16.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_always_left_of_a_short_window_may_be_used),
+        cmocka_unit_test(with_little_left_of_a_short_window_it_slows_down),
+        cmocka_unit_test(a_short_window_that_was_hardly_used_says_nothing),
+        cmocka_unit_test(told_of_room_each_answer_is_a_step),
         cmocka_unit_test(what_is_left_evenly_spent_is_the_pace),
         cmocka_unit_test(what_is_left_late_is_not_spent_at_once),
         cmocka_unit_test(nothing_left_is_one_until_the_reset),

@@ -313,13 +313,13 @@ static void cuts_rate_and_windows_alike(void **state)
     assert_false(outcome(&b, 429, 4 * S));
     assert_false(outcome(&b, 429, 4 * S));
     assert_true(outcome(&b, 429, 4 * S));
-    assert_true(b.p.rate == 9.0 && b.p.limit_share == 0.9);
+    assert_true(b.p.rate == 9.0 && b.p.limit_share == 0.9f);
     assert_true(outcome(&b, 429, 4 * S));
-    assert_true(b.p.rate == 8.0 && b.p.limit_share == 0.8);
+    assert_true(b.p.rate == 8.0 && b.p.limit_share == 0.8f);
     assert_int_equal(fb_controller_step.default_hold(&b.c), 4 * S);
     for (int i = 0; i < 3; i++)
         outcome(&b, 429, FLY_ABSENT);
-    assert_true(b.p.rate == 2.0 && b.p.limit_share == 0.2);
+    assert_true(b.p.rate == 2.0 && b.p.limit_share == 0.2f);
     assert_false(outcome(&b, 429, FLY_ABSENT)); /* 80 in all, no more */
 }
 
@@ -332,7 +332,7 @@ static void does_not_cut_below_the_floor(void **state)
     fb_controller_step.init(&b.c, &b.p, &s, 0);
     for (int i = 0; i < 12; i++)
         outcome(&b, 429, FLY_ABSENT);
-    assert_true(b.p.rate == 9.0 && b.p.limit_share == 0.2);
+    assert_true(b.p.rate == 9.0 && b.p.limit_share == 0.2f);
 }
 
 static void gives_back_by_the_controller_too(void **state)

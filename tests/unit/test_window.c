@@ -72,7 +72,7 @@ static void report(struct rig *r, int32_t status, int64_t latency_ns)
 
 static void repace(struct rig *r, double share)
 {
-    fb_constraint_window.repace(r->slot, &(struct pace){.limit_share = share}, 0);
+    fb_constraint_window.repace(r->slot, &(struct pace){.limit_share = (float)share}, 0);
 }
 
 /* ---- the limit ---- */

@@ -79,10 +79,10 @@ static void aimd_init(union controller_state *c, struct pace *p, const struct sp
     assert(c->aimd.rate <= c->aimd.ceiling);
     *p = (struct pace){
         .rate = c->aimd.rate,
-        .burst = s->burst > 0 ? (double)s->burst : FB_AIMD_BURST,
+        .burst = s->burst > 0 ? (float)s->burst : (float)FB_AIMD_BURST,
         .not_before_ns = FB_LONG_AGO,
         .in_flight_max = FB_NO_CAP,
-        .limit_share = 1.0,
+        .limit_share = 1.0f,
     };
 }
 

@@ -39,6 +39,7 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .unit = 1.0f,
         .soft_mean = 200.0f,
         .share = 1.0f,
+        .told_low = PLENTY,
         .rate = rate,
         .lean = 1.0f,
         .margin = MARGIN,
@@ -123,6 +124,7 @@ static void note_opening(struct probe *p, int64_t now_ns)
     float passed = p->window_s > 0.0f ? fb_secs(now_ns - p->opened_ns) / p->window_s : 0.0f;
 
     if (passed >= 1.0f && p->episode == EPISODE_NONE) {
+        fb_probe_window_over(p, p->spent, fb_secs(now_ns - p->opened_ns));
         p->opened_ns += fb_span(p->window_s * (float)(int64_t)passed);
         p->spent = 0.0f;
     }

@@ -90,6 +90,8 @@ struct probe {
     float told_left; /* what was left */
     float told_own;  /* accepted since the window told began */
     float share;     /* of what is used there, ours */
+    float told_low;  /* the least that was left in the present window */
+    float told_pace; /* a short window bears this pace, by what was left; 0: not known */
     float pause_s;   /* between pings */
 
     int32_t since_refusal; /* grants since the last refusal */

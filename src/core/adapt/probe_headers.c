@@ -20,6 +20,7 @@
 #include "core/adapt/probe_parts.h"
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
+#define SHORT_S     10.0f /* of a window whose resets say little */
 
 enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
 
@@ -40,6 +41,53 @@ static bool is_new_window(const struct probe *p, const struct fly_outcome *o)
            (float)o->remaining > p->told_left + rise;
 }
 
+static void wait_for_reset(struct probe *p)
+{
+    assert(p->told_until_ns != FB_LONG_AGO);
+
+    p->block_ns = fb_max64(p->block_ns, fb_after(p->told_until_ns, 5 * FB_NS_PER_MS));
+}
+
+/* So much of a short window stays unused. */
+static float kept(const struct probe *p, float limit)
+{
+    return fb_maxf(p->unit, 0.02f * limit);
+}
+
+/*
+ * Resets come in whole seconds, and those of a sliding window or a bucket move on with every
+ * answer: for a short window they say little. What is left at the least says how much faster it
+ * could go.
+ */
+static bool is_short(const struct probe *p)
+{
+    return p->window_s <= SHORT_S;
+}
+
+void fb_probe_window_over(struct probe *p, float spent, float span_s)
+{
+    float limit = p->limit * p->window_s / p->share; /* as told */
+    float most_used = limit - p->told_low;
+
+    assert(p->share > 0.0f && spent >= 0.0f);
+    if (is_short(p) && p->told_low < limit && spent >= 4.0f * p->unit && p->late < 0.5f)
+        p->told_pace =
+            spent / fb_maxf(span_s, 0.1f) * fb_minf(2.0f, (limit - kept(p, limit)) / most_used);
+    p->told_low = PLENTY;
+}
+
+/* The pace that was found, less when little is left, and none when nothing is. */
+static void gauge(struct probe *p, const struct fly_outcome *o)
+{
+    float left = (float)o->remaining;
+    float eased = fb_minf(1.0f, left / (2.0f * kept(p, (float)o->limit)));
+
+    p->told_low = fb_minf(p->told_low, left);
+    p->told = fb_maxf(p->told, p->told_pace * eased);
+    if (o->remaining == 0)
+        wait_for_reset(p);
+}
+
 /* A step of their clock looks like a window of odd length. */
 static bool is_round(float length_s)
 {
@@ -58,10 +106,12 @@ static void new_window(struct probe *p, const struct answer *a)
     if (p->told_reset_ns == FB_LONG_AGO) {
         p->window_s = fb_probe_window_from(fb_secs(o->reset_ns - a->now_ns));
     } else if ((float)o->remaining > p->told_left) {
-        if (length_s >= 1.0f && (p->verified == UNVERIFIED || is_round(length_s)))
+        float least_s = is_short(p) ? p->window_s : 1.0f;
+        if (length_s >= least_s && (p->verified == UNVERIFIED || is_round(length_s)))
             p->window_s = length_s;
-        if (p->verified == UNVERIFIED)
+        if (p->verified == UNVERIFIED && !is_short(p))
             p->verified = VERIFYING;
+        fb_probe_window_over(p, p->spent, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
         p->spent = 0.0f;
         p->told_own = 0.0f;
@@ -96,13 +146,6 @@ static void refused_with(struct probe *p, const struct answer *a)
 static bool is_understated(struct probe *p, const struct fly_outcome *o)
 {
     return o->remaining == 0 && fb_probe_verifying(p) && ++p->verified == HONEST;
-}
-
-static void wait_for_reset(struct probe *p)
-{
-    assert(p->told_until_ns != FB_LONG_AGO);
-
-    p->block_ns = fb_max64(p->block_ns, fb_after(p->told_until_ns, 5 * FB_NS_PER_MS));
 }
 
 /* What is told is the limit, and what is left until the reset is the pace. */
@@ -170,6 +213,8 @@ static void accepted_with(struct probe *p, const struct answer *a)
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
     p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
+    if (is_short(p))
+        gauge(p, a->outcome);
     bool climbs = p->phase == PROBE_FIRST && p->rate < p->told;
     if (p->verified != BOUND_ONLY && !climbs)
         follow(p, a);

@@ -138,9 +138,9 @@ bool fb_probe_sync(const struct probe *p, struct pace *pace)
 
     assert(p->limit > 0.0f && p->rate > 0.0f);
     pace->rate = (double)bounded(p, pace_now(p));
-    pace->burst = (double)credit_max(p);
+    pace->burst = credit_max(p);
     pace->not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns;
     pace->in_flight_max = in_flight_max(p);
-    assert(pace->rate > 0.0 && pace->burst >= 1.0 && pace->in_flight_max >= 1);
+    assert(pace->rate > 0.0 && pace->burst >= 1.0f && pace->in_flight_max >= 1);
     return !same_pace(&was, pace);
 }

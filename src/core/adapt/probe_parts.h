@@ -46,6 +46,7 @@
 #define UNREST_LOOK   2.0f    /* and while looking upward */
 #define OUTAGE_ROW    5       /* failures in a row from which on one at a time is enough */
 #define OUTAGE_MAX_S  60.0f   /* between two of them */
+#define PLENTY        1e12f   /* left of a quota: nothing was told yet */
 #define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound */
 
 static inline float fb_secs(int64_t span_ns)
@@ -128,6 +129,15 @@ bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a);
 /* ---- probe_headers.c ---- */
 
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused);
+
+/* A window of `span_s` seconds is over, in which `spent` units were accepted. */
+void fb_probe_window_over(struct probe *p, float spent, float span_s);
+
+/* Whether headers tell of more than is used: no need to find out slowly. */
+static inline bool fb_probe_has_room(const struct probe *p)
+{
+    return p->told_until_ns != FB_LONG_AGO && p->told > p->rate;
+}
 
 /* Whether headers are being checked by going a little faster than they allow. */
 bool fb_probe_verifying(const struct probe *p);

@@ -124,6 +124,10 @@ static bool step_is_over(const struct probe *p, int64_t now_ns)
     assert(p->lean >= 0.0f);
     if (p->phase == PROBE_FIRST)
         least_s = 0.5f;
+    if (p->phase == PROBE_FIRST && fb_probe_has_room(p)) {
+        least_s = 0.0f;
+        least = 1;
+    }
     if (climbing && p->surprises > 0) /* was that refusal chance? */
         least = NEAR;
     return p->step_count >= least && fb_secs(now_ns - p->step_ns) >= least_s;

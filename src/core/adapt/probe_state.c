@@ -19,7 +19,7 @@
 #define SOON_S     -3.2e6 /* what is to come is at most 37 days away */
 #define BOUNDS     5      /* the last state of trust in headers */
 
-static_assert(sizeof(struct probe) == 240, "another member: does it last? Then it needs a row");
+static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
 
 #define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
 #define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)

@@ -120,7 +120,7 @@ static void set_pace(struct pace *p, const struct step *s)
 {
     assert(s->rate >= 0.0 && s->reduction >= 0 && s->reduction <= REDUCTION_MAX);
     /* In this order: 100 - 20 of 100 is 0.8, while 1 - 0.2 is a little less. */
-    p->limit_share = (100.0 - s->reduction) / 100.0;
+    p->limit_share = (float)((100.0 - s->reduction) / 100.0);
     p->rate = s->rate * (100.0 - s->reduction) / 100.0;
     if (p->rate < s->floor)
         p->rate = s->floor;
@@ -136,7 +136,7 @@ static void step_init(union controller_state *c, struct pace *p, const struct sp
         .changed_ns = FB_LONG_AGO,
     };
     *p = (struct pace){
-        .burst = s->burst > 0 ? (double)s->burst : BURST,
+        .burst = s->burst > 0 ? (float)s->burst : (float)BURST,
         .not_before_ns = FB_LONG_AGO,
         .in_flight_max = FB_NO_CAP,
     };
