@@ -242,19 +242,27 @@ static bool enter_all(struct fly_limiter *const *l, size_t n)
     return true;
 }
 
-/* The latest of what all say, of which no one changes anything. */
-static int64_t ask_all(struct fly_limiter *const *l, const uint32_t *cost, size_t n, int64_t now_ns)
+/*
+ * The latest of what all say, of which no one changes anything. Whether all agree is told apart:
+ * at the end of the clock's range "never" is not later than now.
+ */
+static int64_t ask_all(struct fly_limiter *const *l, const uint32_t *cost, size_t n, int64_t now_ns,
+                       bool *ret_agreed)
 {
     int64_t latest = now_ns;
+    bool agreed = true;
 
     for (size_t i = 0; i < n; i++) {
         int64_t now = fb_inner(l[i], now_ns);
         struct verdict v = fb_accountant_ask(&fb_body_of(l[i])->books, cost_of(cost[i]), now);
         if (v.at_ns == FB_NEVER && !v.cause->never_says && fb_is_shared(l[i]))
             v.at_ns = fb_after(now, LOOK_NS);
-        if (v.at_ns > now)
+        if (v.at_ns > now) {
+            agreed = false;
             latest = fb_max64(latest, fb_outer(l[i], v.at_ns));
+        }
     }
+    *ret_agreed = agreed;
     return latest;
 }
 
@@ -263,13 +271,14 @@ static int64_t take_all(struct fly_limiter *const *l, const uint32_t *cost, size
 {
     if (!enter_all(l, n))
         return now_ns < FLY_NEVER - BUSY_NS ? now_ns + BUSY_NS : FLY_NEVER;
-    int64_t at_ns = ask_all(l, cost, n, now_ns);
+    bool agreed = false;
+    int64_t at_ns = ask_all(l, cost, n, now_ns, &agreed);
     for (size_t i = 0; i < n; i++) {
-        if (at_ns <= now_ns)
+        if (agreed)
             ret_tickets[i] = grant(l[i], fb_body_of(l[i]), cost[i], fb_inner(l[i], now_ns));
         bool watched = fb_body_of(l[i])->books.watched;
         fb_leave(l[i]);
-        if (watched && at_ns <= now_ns)
+        if (watched && agreed)
             fb_watch_granted(l[i], now_ns, (uint32_t)cost_of(cost[i]));
     }
     return at_ns;
