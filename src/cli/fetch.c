@@ -233,6 +233,9 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->deferred = l->deferred;
     o->keep_going = l->keep_going;
     o->quiet = l->quiet;
+    o->plan = l->plan;
+    if (error == 0 && l->plan && (l->retry_failed || l->deferred))
+        error = complain("what is to be done once more cannot be planned", "--plan");
     o->request_id = l->request_id;
     o->no_bodies = l->no_bodies;
     o->conditional = l->conditional;

@@ -24,6 +24,7 @@ struct fetch_line {
     bool deferred;
     bool keep_going;
     bool quiet;
+    bool plan;
     const char *progress;
     const char *color;
     bool request_id;

@@ -29,6 +29,7 @@
     X("again", "--retry-failed", FLAG, retry_failed, 0, 0, "", "")                               \
     X("again", "--deferred", FLAG, deferred, 0, 0, "", "")                                       \
     X("again", "--conditional", FLAG, conditional, 0, 0, "", "")                                 \
+    X("pace", "--plan", FLAG, plan, 0, 0, "", "")                                                \
     X("pace", "--robots", FLAG, robots, 0, 0, "", "")                                            \
     X("pace", "--limit", MANY, limits, 0, 0, "[HOST=]SPEC", "a limit text such as 'rate=10/s'")  \
     X("pace", "--rate", TEXT, rate, 0, 0, "R", "a rate such as 10/s")                            \

@@ -86,6 +86,10 @@ static int open_with(struct fetch *f, const char *list, const char *output, stru
         j.path = fb_buffer_text(&path);
         f->journal_path = path.bytes;
     }
+    if (f->o->plan && (f->o->fresh || !j.path || access(j.path, F_OK) < 0)) {
+        /* Nothing is finished, and nothing is to be made. */
+        j = (struct journal_options){.list = list, .stream = -1};
+    }
     if (error == 0)
         error = fb_journal_open(f->store, &j, &f->journal, &f->found, err);
     if (!f->journal_path)
@@ -108,7 +112,7 @@ static int check_output(const struct fetch_options *o, const char *output, struc
 
 static int make_output_folder(const struct fetch_options *o, struct fly_error *err)
 {
-    if (!o->folder || mkdir(o->folder, 0777) == 0 || errno == EEXIST)
+    if (!o->folder || o->plan || mkdir(o->folder, 0777) == 0 || errno == EEXIST)
         return 0;
     int error = -errno;
     (void)snprintf(err->text, sizeof err->text, "cannot make %.180s: %s", o->folder,

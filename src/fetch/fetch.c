@@ -58,14 +58,18 @@ static void finish(struct fetch *f)
 {
     f->closing = true;
     (void)uv_idle_stop(&f->feeder);
+    if (f->o->plan && !f->is_planned)
+        fb_plan_print(f); /* there was nothing to queue */
     if (f->o->on_progress) {
         struct progress p;
 
         fb_pulse_read(f, &p);
         f->o->on_progress(f->o->to, &p, true);
     }
-    fb_report_end(f);
-    fb_memory_save(f);
+    if (!f->o->plan) {
+        fb_report_end(f);
+        fb_memory_save(f);
+    }
     fb_engine_close(f->engine, engine_closed, f);
 }
 
@@ -91,6 +95,9 @@ void fb_fetch_go_on(struct fetch *f)
     if (!more && f->out == 0 && !f->is_over) {
         f->is_over = true;
         (void)uv_async_send(&f->wake); /* this may be a callback of the engine: end later */
+    } else if (f->o->plan && !room && !f->input_waits && !f->is_planned) {
+        f->is_planned = true;
+        (void)uv_async_send(&f->wake);
     }
 }
 
@@ -108,6 +115,10 @@ static void store_turn(uv_async_t *async)
     struct fetch *f = async->data;
 
     (void)fb_store_turn(f->store);
+    if (f->is_planned && !f->stopping) {
+        fb_plan_print(f);
+        fb_fetch_stop(f, 0);
+    }
     if (f->is_over && !f->closing)
         finish(f);
     else
@@ -166,7 +177,7 @@ static void pulse(uv_timer_t *timer)
 {
     struct fetch *f = timer->data;
 
-    if (f->engine && !f->closing)
+    if (f->engine && !f->closing && !f->o->plan)
         fb_pulse(f);
 }
 
@@ -244,6 +255,8 @@ static int set_up(struct fetch *f)
 /* Whether nothing is left that this command could do again. */
 static bool is_complete(const struct fetch *f)
 {
+    if (f->o->plan)
+        return false;
     return f->worst == FETCH_DONE && f->list_ended && !f->stopping && !f->o->output &&
            !f->o->folder;
 }
@@ -280,9 +293,13 @@ int fb_fetch_run(const struct fetch_options *o)
     f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
     f->worst = set_up(f);
     if (f->worst == FETCH_DONE) {
-        fb_end_found(f);
         f->began_ns = fb_engine_now(f->engine);
-        fb_report_begin(f);
+        if (o->plan) {
+            fb_engine_pause(f->engine);
+        } else {
+            fb_end_found(f);
+            fb_report_begin(f);
+        }
         fb_fetch_go_on(f);
         (void)uv_run(&f->loop, UV_RUN_DEFAULT);
     }

@@ -84,8 +84,9 @@ struct fetch {
     char *journal_path; /* NULL: in memory */
 
     bool list_ended;
-    bool stopping; /* nothing new is begun */
-    bool is_over;  /* nothing is left to do */
+    bool stopping;   /* nothing new is begun */
+    bool is_over;    /* nothing is left to do */
+    bool is_planned; /* as much as there is room for is queued, for o->plan */
     bool closing;
     int interrupts;
     int worst; /* exit code so far */
@@ -197,6 +198,11 @@ void fb_say(struct fetch *f, const char *format, ...) __attribute__((format(prin
 void fb_report_begin(struct fetch *f);
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum item_state state);
 void fb_report_end(struct fetch *f);
+
+/* --------------------------------------------------------------------------------- plan.c */
+
+/* On standard output: how many, bound by what, how long, until when. */
+void fb_plan_print(struct fetch *f);
 
 /* -------------------------------------------------------------------------------- pulse.c */
 

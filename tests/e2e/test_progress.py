@@ -148,3 +148,42 @@ def test_mistakes(batch):
     for option in ('--progress=quick', '--color=red'):
         done = batch.run('http://127.0.0.1:1/', option)
         assert done.returncode == 2 and option.split('=', maxsplit=1)[0] in done.stderr
+
+
+def rows(text):
+    return dict(line.split(maxsplit=1) for line in text.replace('bound by', 'bound').splitlines())
+
+
+def test_a_plan_sends_nothing(batch):
+    with Mock() as api:
+        urls = batch.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(5000)])
+        done = batch.run(urls, '--jsonl', batch.out, '--plan', '--rate', '2/s')
+        assert (done.returncode, done.stderr) == (0, '')
+        told = rows(done.stdout)
+        assert told['requests'] == '5,000' and told['duration'] == '41m 40s'
+        assert told['bound'].startswith('2.00/s (127.0.0.1:') and 'T' in told['finish']
+        told = rows(batch.run(urls, '--plan', '--limit', 'window=1000/1h margin=0%').stdout)
+        assert told['bound'].startswith('1000/h') and told['duration'] == '4h'
+        told = rows(batch.run(urls, '--plan').stdout)
+        assert 'learned' in told['bound'] and told['duration'].startswith('not known')
+        done = batch.run(urls, '--plan', '--rate', '2/s', '--progress=json')
+        assert json.loads(done.stdout)['requests'] == 5000
+        done = batch.run(urls, '--plan', '--retry-failed')
+        assert done.returncode == 2 and '--plan' in done.stderr
+        assert api.stats()['arrivals'] == 0
+    assert not batch.out.exists() and not batch.journals()
+
+
+def test_a_plan_knows_what_is_done(batch, api):
+    urls = batch.write([f'{api}/{i}' for i in range(60)])
+    assert batch.run(urls, '--jsonl', batch.out, '-q', *PACE).returncode == 0
+    with open(urls, 'a', encoding='utf-8') as f:
+        f.write(''.join(f'{api}/more/{i}\n' for i in range(40)))
+    before = batch.out.read_bytes()
+    told = rows(batch.run(urls, '--jsonl', batch.out, '--plan', '--rate', '2/s').stdout)
+    assert told['requests'] == '40 (60 are done)' and told['duration'] == '20 s'
+    assert batch.out.read_bytes() == before
+    assert batch.run(urls, '--jsonl', batch.out, '-q', *PACE).returncode == 0
+    assert len(batch.results()) == 100
+    told = rows(batch.run(urls, '--jsonl', batch.out, '--plan').stdout)
+    assert told == {'requests': '0 (100 are done)'}

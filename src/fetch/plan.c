@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan.c - what a batch would take, said before anything is sent.
+ *
+ * The list is read and queued as ever, but the engine is paused: then the same question is asked
+ * that the live line answers, how long the budget needs for what is queued.
+ */
+#include <stdio.h>
+
+#include "fetch/fetch_parts.h"
+#include "util/buffer.h"
+#include "util/json.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static void add_row(struct buffer *to, const char *name)
+{
+    if (to->size > 0)
+        fb_buffer_add_char(to, '\n');
+    fb_buffer_add_text(to, name);
+}
+
+static void add_requests(const struct progress *p, struct buffer *to)
+{
+    add_row(to, "requests  ");
+    fb_buffer_add_text(to, p->total_grows ? "at least " : "");
+    fb_progress_count(p->total - p->done, to);
+    if (p->done > 0) {
+        fb_buffer_add_text(to, " (");
+        fb_progress_count(p->done, to);
+        fb_buffer_add_text(to, " are done)");
+    }
+}
+
+static void add_unknown(const struct progress *p, struct buffer *to)
+{
+    add_row(to, "bound by  ");
+    fb_buffer_add_text(to, p->learning ? "a limit that nobody knows yet: it will be learned"
+                                       : "no limit: as fast as answers come");
+    add_row(to, "duration  not known before the first answers");
+}
+
+static void add_times(const struct progress *p, struct buffer *to)
+{
+    int64_t end_s = p->now_s + p->eta.span_ns / NS_PER_S;
+
+    add_row(to, "bound by  ");
+    fb_progress_bound(p, to);
+    fb_buffer_add_text(to, " (");
+    fb_buffer_add_text(to, p->provider);
+    fb_buffer_add_char(to, ')');
+    add_row(to, "duration  ");
+    fb_progress_span(p->eta.span_ns, to);
+    add_row(to, "finish    ");
+    fb_progress_instant(end_s, to);
+    fb_buffer_add_char(to, ' ');
+    fb_progress_clock(end_s + p->zone_s, to);
+}
+
+static void add_text(const struct progress *p, struct buffer *to)
+{
+    add_requests(p, to);
+    if (p->total <= p->done)
+        return;
+    if (p->eta.span_ns == FB_ETA_UNKNOWN)
+        add_unknown(p, to);
+    else
+        add_times(p, to);
+}
+
+/* {"type":"plan","requests":600,"now":{...}} */
+static void add_json(const struct progress *p, struct buffer *to)
+{
+    fb_buffer_add_char(to, '{');
+    fb_json_text(to, "type", "plan");
+    fb_json_int(to, "requests", p->total - p->done);
+    fb_json_name(to, "now");
+    fb_progress_json(p, to);
+    fb_buffer_add_char(to, '}');
+}
+
+void fb_plan_print(struct fetch *f)
+{
+    struct buffer b = BUFFER_INIT;
+    struct progress p;
+
+    fb_pulse_read(f, &p);
+    if (f->screen.mode == SCREEN_json)
+        add_json(&p, &b);
+    else
+        add_text(&p, &b);
+    if (fb_buffer_text(&b))
+        puts(b.bytes);
+    (void)fflush(stdout);
+    fb_buffer_fini(&b);
+}
