@@ -41,7 +41,8 @@ static void read_headers(struct fly_signal_reader *r, const struct attempt_end *
 }
 
 /* For people who ask; the limiter has its own books. */
-static void remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns)
+static void remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns,
+                     int64_t now_ns)
 {
     if (o->limit == FLY_ABSENT || o->remaining == FLY_ABSENT)
         return;
@@ -49,6 +50,8 @@ static void remember(struct engine_told *told, const struct fly_outcome *o, int6
     told->remaining = o->remaining;
     told->reset_ns = o->reset_ns == FLY_ABSENT ? 0 : o->reset_ns;
     told->window_ns = window_ns == FLY_ABSENT ? 0 : window_ns;
+    if (told->reset_ns > 0)
+        told->reset_most_ns = fb_max64(told->reset_most_ns, told->reset_ns - now_ns);
 }
 
 void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
@@ -72,7 +75,7 @@ void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns
         size_t pool = pool_of(k, &s);
 
         fly_signal_outcome(&s, pool, now_ns, o);
-        remember(&k->told, o, pool < s.pool_count ? s.pool[pool].window_ns : FLY_ABSENT);
+        remember(&k->told, o, pool < s.pool_count ? s.pool[pool].window_ns : FLY_ABSENT, now_ns);
     }
 }
 

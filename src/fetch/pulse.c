@@ -83,16 +83,26 @@ static void read_limiter(struct look *l, const struct engine_key_state *s, size_
     fb_leave(s->limiter);
 }
 
+/* Few say how long their window is. Most have one of these, and no reset is further away. */
+static int64_t window_of(const struct engine_told *t)
+{
+    static const int64_t USUAL_S[] = {1, 10, 60, 300, 900, 3600, 86400};
+
+    for (size_t i = 0; t->window_ns == 0 && i < sizeof USUAL_S / sizeof USUAL_S[0]; i++) {
+        if (t->reset_most_ns <= (USUAL_S[i] + 1) * NS_PER_S) /* told in whole seconds */
+            return USUAL_S[i] * NS_PER_S;
+    }
+    return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
+}
+
 static void read_quota(const struct look *l, const struct engine_told *t, struct eta_key *k)
 {
     if (t->limit <= 0 || t->reset_ns <= l->now_ns)
         return;
     int64_t more_ns = t->reset_ns - l->now_ns;
 
-    k->quota = (struct eta_budget){.limit = t->limit,
-                                   .left = t->remaining,
-                                   .window_ns = t->window_ns > 0 ? t->window_ns : 0,
-                                   .more_ns = more_ns};
+    k->quota = (struct eta_budget){
+        .limit = t->limit, .left = t->remaining, .window_ns = window_of(t), .more_ns = more_ns};
 }
 
 static void look_at(void *arg, const struct engine_key_state *s)
