@@ -63,6 +63,8 @@ static const struct row rows[] = {
     ROW(OK "A: b\r\r\n\r\n", HTTP_BARE_CR),
     ROW(OK "A: b\0c\r\n\r\n", HTTP_NUL),
     ROW(OK "A: b\x01\r\n\r\n", HTTP_CONTROL),
+    ROW(OK "A: b\x7f\r\n\r\n", HTTP_CONTROL),
+    ROW(OK "A: \xc3\xa9\r\n\r\n", HTTP_FINE),
     ROW("HTTP/1.1 200 OK\n\n", HTTP_BARE_LF),
     ROW(OK "A: b\n\r\n", HTTP_BARE_LF),
     ROW(OK "\n", HTTP_BARE_LF),

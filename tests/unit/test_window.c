@@ -399,6 +399,21 @@ static void a_large_window_keeps_what_is_older(void **state)
     free(r.slot);
 }
 
+/* The latest grant with the low bits of such an id would lie before the first of all. */
+static void a_large_window_gives_nothing_back_for_an_id_to_come(void **state)
+{
+    struct rig r = rig_one(BIG, S);
+
+    (void)state;
+    uint64_t id = take(&r, 5, 0);
+    refund(&r, id + 1, 5, 0);
+    assert_int_equal(ready_at(&r, BIG - 5, 0), 0);
+    assert_int_equal(ready_at(&r, BIG - 4, 0), S);
+    refund(&r, id, 5, 0);
+    assert_int_equal(ready_at(&r, BIG, 0), 0);
+    free(r.slot);
+}
+
 /* ---- the guard ---- */
 
 static void the_guard_is_the_spread_of_the_latencies(void **state)
@@ -660,6 +675,7 @@ int main(void)
         cmocka_unit_test(a_large_window_gives_back_what_is_newest),
         cmocka_unit_test(a_grant_just_below_a_grain_comes_back),
         cmocka_unit_test(a_large_window_keeps_what_is_older),
+        cmocka_unit_test(a_large_window_gives_nothing_back_for_an_id_to_come),
         cmocka_unit_test(the_guard_is_the_spread_of_the_latencies),
         cmocka_unit_test(the_guard_is_at_most_a_quarter),
         cmocka_unit_test(the_guard_leaves_out_the_last_percent),
