@@ -118,7 +118,8 @@ int fb_route_failover(struct job *j)
 /* Of these the credentials are for the first origin only, and the others describe a body. */
 bool fb_route_sends_header(const struct job *j, const char *name)
 {
-    static const char *const secret[] = {"Authorization", "Cookie", "Proxy-Authorization"};
+    static const char *const secret[] = {"Authorization", "Cookie",  "Proxy-Authorization",
+                                         "X-Api-Key",     "Api-Key", "X-Auth-Token"};
     static const char *const of_body[] = {"Content-Type", "Content-Length", "Content-Encoding",
                                           "Content-Language", "Transfer-Encoding"};
 

@@ -152,11 +152,11 @@ static void add_summary(const struct fetch *f, const struct engine_stats *s, int
     fb_buffer_add_text(to, text);
     fb_progress_rate(spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, to);
     (void)snprintf(text, sizeof text,
-                   "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld requests, %lld "
-                   "throttled",
+                   "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld request%s, "
+                   "%lld throttled",
                    (long long)f->count[ITEM_done], (long long)failed,
                    (long long)f->count[ITEM_deferred], (long long)f->count[ITEM_skipped],
-                   (long long)s->requests, (long long)s->throttled);
+                   (long long)s->requests, s->requests == 1 ? "" : "s", (long long)s->throttled);
     fb_buffer_add_text(to, text);
 }
 

@@ -46,7 +46,7 @@ struct rig {
     bool busy;
     /* Of the last request, and of the last result. */
     char sent_url[128], sent_method[16], sent_authorization[64];
-    size_t sent_body;
+    size_t sent_body, sent_headers;
     bool sent_refuse_private;
     int64_t results;
     int64_t ends[ENGINE_ENDS];
@@ -77,6 +77,7 @@ static inline void rig_note(struct rig *r, const struct attempt_request *q)
     rig_copy(r->sent_method, sizeof(r->sent_method), q->method);
     r->sent_authorization[0] = '\0';
     r->sent_body = q->body_size;
+    r->sent_headers = q->header_count;
     r->sent_refuse_private = q->refuse_private;
     for (size_t i = 0; i < q->header_count; i++)
         if (strcmp(q->header[i].name, "Authorization") == 0)

@@ -542,6 +542,21 @@ static void follow(struct rig *r, const struct engine_task *t)
     rig_run(r);
 }
 
+static void credentials_stay_with_their_origin(void **state)
+{
+    static const struct engine_header h[] = {{"cookie", "1"},  {"X-API-Key", "1"},
+                                             {"api-key", "1"}, {"x-auth-token", "1"},
+                                             {"Accept", "*"},  {"Proxy-Authorization", "1"}};
+    struct rig r;
+
+    (void)state;
+    follow(&r, &(struct engine_task){
+                   .url = "http://a.example/to-other", .header = h, .header_count = 6});
+    assert_string_equal(r.last_url, "http://other.example/end");
+    assert_int_equal(r.sent_headers, 1); /* Accept */
+    rig_fini(&r);
+}
+
 static void each_hop_is_followed_by_us(void **state)
 {
     static const struct engine_header secret = {"Authorization", "Bearer 1"};
@@ -705,6 +720,7 @@ int main(void)
         cmocka_unit_test(asked_before_it_is_sent),
         cmocka_unit_test(fails_over_in_order),
         cmocka_unit_test(without_another_source_it_fails),
+        cmocka_unit_test(credentials_stay_with_their_origin),
         cmocka_unit_test(each_hop_is_followed_by_us),
         cmocka_unit_test(from_a_public_address_to_public_ones_only),
         cmocka_unit_test(not_everywhere_and_not_for_ever),
