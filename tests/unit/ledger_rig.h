@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/rng.h"
+#include "ledger/ledger.h"
 
 /* A folder that is gone when the test ends; `path` is the ledger in it. */
 struct place {
@@ -64,6 +65,33 @@ static inline struct fly_limiter *limiter_of(struct fly_ledger *ledger, const ch
     if (fly_ledger_limiter(ledger, &key, spec, &l, &err) < 0)
         fail_msg("%s: %s", spec, err.text);
     return l;
+}
+
+/* How many of `most` there are at this instant. */
+static inline int grants_now(struct fly_limiter *l, int most)
+{
+    uint64_t ticket;
+    int64_t now_ns = fly_now();
+    int n = 0;
+
+    while (n < most && fly_limiter_take(l, now_ns, 1, &ticket) <= now_ns)
+        n++;
+    return n;
+}
+
+/* Change the head of a ledger on disk. */
+static inline void change_head(const char *path, void (*change)(struct head *head))
+{
+    int fd = open(path, O_RDWR);
+    struct stat st;
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    struct head *head = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(head != MAP_FAILED);
+    change(head);
+    assert_int_equal(munmap(head, (size_t)st.st_size), 0);
+    assert_int_equal(close(fd), 0);
 }
 
 /* Zeroed memory that this process shares with those it forks. */

@@ -8,20 +8,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#include "ledger/ledger.h"
-#include "ledger/life.h"
 #include "util/alloc.h"
-
-static int grants_now(struct fly_limiter *l, int most)
-{
-    uint64_t ticket;
-    int64_t now_ns = fly_now();
-    int n = 0;
-
-    while (n < most && fly_limiter_take(l, now_ns, 1, &ticket) <= now_ns)
-        n++;
-    return n;
-}
 
 static const char *cause_of(struct fly_limiter *l, int64_t now_ns)
 {
@@ -119,6 +106,30 @@ static void several_at_once_or_none(void **state)
         fly_limiter_free(l[i]);
     fly_ledger_close(ledger);
     place_free(&place);
+}
+
+/* Locked in one order, whatever the order they are given in. */
+static void several_ledgers_at_once(void **state)
+{
+    struct place place[2] = {place_new(), place_new()};
+    struct fly_ledger *ledger[2] = {ledger_at(place[0].path), ledger_at(place[1].path)};
+    struct fly_limiter *l[2] = {limiter_of(ledger[0], "a", "rate=1/1h burst=5"),
+                                limiter_of(ledger[1], "a", "rate=1/1h burst=3")};
+    struct fly_limiter *turned[2] = {l[1], l[0]};
+    const uint32_t cost[2] = {1, 1};
+    uint64_t ticket[2];
+    int64_t now_ns = fly_now();
+
+    (void)state;
+    assert_at_most(fly_take_all(l, cost, 2, now_ns, ticket), now_ns);
+    assert_at_most(fly_take_all(turned, cost, 2, now_ns, ticket), now_ns);
+    assert_int_equal(grants_now(l[0], 9), 3);
+    assert_int_equal(grants_now(l[1], 9), 1);
+    for (int i = 0; i < 2; i++) {
+        fly_limiter_free(l[i]);
+        fly_ledger_close(ledger[i]);
+        place_free(&place[i]);
+    }
 }
 
 /* ---- processes ---- */
@@ -255,47 +266,6 @@ static void a_child_is_a_process_of_its_own(void **state)
     assert_int_equal(grants_now(l, 2), 2);
     assert_int_equal(in_child(use_as_oneself, l), 0);
     assert_int_equal(grants_now(l, 9), 1);
-    fly_limiter_free(l);
-    fly_ledger_close(ledger);
-    place_free(&place);
-}
-
-/* A stopped owner cannot be robbed, but nobody waits for it for ever either. */
-static void a_stopped_owner_makes_it_busy(void **state)
-{
-    struct place place = place_new();
-    struct fly_ledger *ledger = ledger_at(place.path);
-    struct fly_limiter *l = limiter_of(ledger, "core", "concurrency=3 adapt=off");
-    struct slot *slot = atomic_load(&((struct share *)l)->slot);
-    struct fly_key key = {"api.example.com", "core", "secret"};
-    struct fly_limiter *other = NULL;
-    struct fly_error err;
-    uint64_t ticket = 7;
-    int64_t now_ns = fly_now();
-
-    (void)state;
-    pid_t child = fork();
-    if (child == 0) {
-        (void)fb_robust_lock(&slot->lock, fb_life_me());
-        (void)raise(SIGSTOP);
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
-    assert_at_least(fly_limiter_take(l, now_ns, 1, &ticket), now_ns + 1);
-    assert_int_equal(ticket, 7);
-    assert_string_equal(cause_of(l, now_ns), "ledger-busy");
-    const uint32_t cost = 1;
-    assert_at_least(fly_take_all(&l, &cost, 1, now_ns, &ticket), now_ns + 1);
-    assert_close(fly_limiter_rate(l), 0, 0);
-    assert_int_equal(fly_ledger_limiter(ledger, &key, "", &other, &err), -EBUSY);
-    assert_int_equal(fly_limiter_reconfigure(l, "rate=1/s", now_ns, &err), -EBUSY);
-    report(l, now_ns, 1, 200);
-    fly_limiter_cancel(l, now_ns, 1);
-    fly_limiter_settle(l, now_ns, 1, 1);
-    assert_int_equal(kill(child, SIGKILL), 0);
-    assert_int_equal(status_of(child), -SIGKILL);
-    assert_at_most(fly_limiter_take(l, now_ns, 1, &ticket), now_ns);
     fly_limiter_free(l);
     fly_ledger_close(ledger);
     place_free(&place);
@@ -504,21 +474,6 @@ static void a_full_disk_is_an_error(void **state)
     place_free(&place);
 }
 
-/* Change the head of a ledger on disk. */
-static void change_head(const char *path, void (*change)(struct head *head))
-{
-    int fd = open(path, O_RDWR);
-    struct stat st;
-
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &st), 0);
-    struct head *head = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    assert_true(head != MAP_FAILED);
-    change(head);
-    assert_int_equal(munmap(head, (size_t)st.st_size), 0);
-    assert_int_equal(close(fd), 0);
-}
-
 static void make_newer(struct head *head)
 {
     head->version++;
@@ -549,60 +504,6 @@ static void newer_and_foreign_ledgers_are_refused(void **state)
     change_head(place.path, make_newer);
     refused(place.path, ENOTSUP, "newer version");
     place_free(&place);
-}
-
-static void damage_size(struct head *head)
-{
-    head->bytes++;
-}
-
-static void damage_entry(struct head *head)
-{
-    head->entry[0].at = head->bytes - 8;
-}
-
-static void damage_overlap(struct head *head)
-{
-    head->entry[1] = (struct entry){.id = {{1, 2}},
-                                    .at = head->entry[0].at,
-                                    .bytes = head->entry[0].bytes,
-                                    .state = ENTRY_USED};
-}
-
-static void damage_state(struct head *head)
-{
-    atomic_store(&head->entry[0].state, 77);
-}
-
-static void damage_boot(struct head *head)
-{
-    memset(head->boot, 'x', sizeof(head->boot));
-}
-
-static void a_damaged_ledger_is_set_aside(void **state)
-{
-    static void (*const damages[])(struct head *) = {damage_size, damage_entry, damage_overlap,
-                                                     damage_state, damage_boot};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(damages); i++) {
-        struct place place = place_new();
-        char aside[128];
-        struct fly_ledger *ledger = ledger_at(place.path);
-        fly_limiter_free(limiter_of(ledger, "core", "rate=10/s"));
-        fly_ledger_close(ledger);
-        change_head(place.path, damages[i]);
-
-        /* What was spent is not known: there is nothing left of the limit, but time goes on. */
-        ledger = ledger_at(place.path);
-        struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=5 window=9/1h");
-        assert_int_equal(grants_now(l, 99), 0);
-        fly_limiter_free(l);
-        fly_ledger_close(ledger);
-        (void)snprintf(aside, sizeof(aside), "%s.damaged", place.path);
-        assert_int_equal(access(aside, R_OK), 0);
-        place_free(&place);
-    }
 }
 
 static void an_unfinished_ledger_is_finished(void **state)
@@ -664,31 +565,6 @@ static void after_a_new_boot_limits_are_used_up(void **state)
     fly_limiter_free(l);
     fly_limiter_free(held);
     fly_limiter_free(broken);
-    fly_ledger_close(ledger);
-    place_free(&place);
-}
-
-/* A damaged slot that nobody uses is made anew with nothing left; one in use is refused. */
-static void a_damaged_slot(void **state)
-{
-    struct place place = place_new();
-    struct fly_ledger *ledger = ledger_at(place.path);
-    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=5");
-    struct slot *slot = atomic_load(&((struct share *)l)->slot);
-    struct fly_key key = {"api.example.com", "core", "secret"};
-    struct fly_limiter *other = NULL;
-    struct fly_error err = {""};
-
-    (void)state;
-    slot->body.books.in_flight = -5;
-    assert_int_equal(fly_ledger_limiter(ledger, &key, "rate=1/1h burst=5", &other, &err), -EIO);
-    assert_contains(err.text, "damaged");
-    slot->body.books.in_flight = 0;
-    fly_limiter_free(l);
-    slot->body.books.now_ns += 7200 * S;
-    l = limiter_of(ledger, "core", "rate=1/1h burst=5");
-    assert_int_equal(grants_now(l, 99), 0);
-    fly_limiter_free(l);
     fly_ledger_close(ledger);
     place_free(&place);
 }
@@ -756,12 +632,12 @@ int main(void)
         cmocka_unit_test(a_key_is_the_same_for_all),
         cmocka_unit_test(keys_without_texts_are_keys),
         cmocka_unit_test(several_at_once_or_none),
+        cmocka_unit_test(several_ledgers_at_once),
         cmocka_unit_test(what_the_dead_had_in_flight_comes_back),
         cmocka_unit_test(what_the_dead_took_from_the_bucket_is_not_in_flight),
         cmocka_unit_test(more_in_flight_than_records),
         cmocka_unit_test(freeing_ends_what_is_in_flight),
         cmocka_unit_test(a_child_is_a_process_of_its_own),
-        cmocka_unit_test(a_stopped_owner_makes_it_busy),
         cmocka_unit_test(no_more_processes_than_seats),
         cmocka_unit_test(a_full_ledger_gives_up_what_is_idle_or_says_so),
         cmocka_unit_test(mistakes_are_explained),
@@ -770,10 +646,8 @@ int main(void)
         cmocka_unit_test(another_users_file_is_refused),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(newer_and_foreign_ledgers_are_refused),
-        cmocka_unit_test(a_damaged_ledger_is_set_aside),
         cmocka_unit_test(an_unfinished_ledger_is_finished),
         cmocka_unit_test(after_a_new_boot_limits_are_used_up),
-        cmocka_unit_test(a_damaged_slot),
         cmocka_unit_test(the_default_place),
         cmocka_unit_test(now_does_not_fall),
     };

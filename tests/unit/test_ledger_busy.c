@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A process that is stopped while it has a lock: it cannot be robbed, but nobody waits for it for
+ * ever either. Each call gives up after a second, so all of them run at once.
+ */
+#include "ledger_rig.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include <flyball/observe.h>
+#include <flyball/state.h>
+
+#include "ledger/life.h"
+#include "ledger/watch.h"
+
+#define SPEC "concurrency=3 adapt=off"
+
+struct scene {
+    struct place place;
+    struct fly_ledger *ledger;
+    struct fly_limiter *l;     /* its slot is locked by the child */
+    struct fly_limiter *other; /* of the same ledger, not locked */
+    pid_t child;
+};
+
+/* A child that takes the lock and stops. */
+static pid_t stop_with(struct robust *lock)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        (void)fb_robust_lock(lock, fb_life_me());
+        (void)raise(SIGSTOP);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    return child;
+}
+
+static void end(pid_t child)
+{
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(status_of(child), -SIGKILL);
+}
+
+/* ---- calls: true where it says that it could not ---- */
+
+static bool take(struct scene *s)
+{
+    uint64_t ticket = 7;
+
+    return fly_limiter_take(s->l, 0, 1, &ticket) > 0 && ticket == 7;
+}
+
+static bool why(struct scene *s)
+{
+    struct fly_why w = {.size = sizeof(w)};
+
+    return fly_limiter_why(s->l, 0, 1, &w) == 0 && strcmp(w.cause, "ledger-busy") == 0;
+}
+
+static bool take_one(struct scene *s)
+{
+    const uint32_t cost = 1;
+    uint64_t ticket = 7;
+
+    return fly_take_all(&s->l, &cost, 1, 0, &ticket) > 0 && ticket == 7;
+}
+
+/* The one that is not locked must not stay taken. */
+static bool take_both(struct scene *s)
+{
+    struct fly_limiter *both[2] = {s->other, s->l};
+    const uint32_t cost[2] = {1, 1};
+    uint64_t ticket[2] = {7, 7};
+
+    return fly_take_all(both, cost, 2, 0, ticket) > 0 && ticket[0] == 7 && ticket[1] == 7;
+}
+
+static bool rate(struct scene *s)
+{
+    return !(fly_limiter_rate(s->l) > 0.0);
+}
+
+static bool open_again(struct scene *s)
+{
+    struct fly_key key = {"api.example.com", "core", "secret"};
+    struct fly_limiter *l = NULL;
+    struct fly_error err;
+
+    return fly_ledger_limiter(s->ledger, &key, SPEC, &l, &err) == -EBUSY && !l;
+}
+
+static bool reconfigure(struct scene *s)
+{
+    struct fly_error err;
+
+    return fly_limiter_reconfigure(s->l, "rate=1/s", 0, &err) == -EBUSY;
+}
+
+static bool save(struct scene *s)
+{
+    char bytes[4096];
+
+    return fly_limiter_save(s->l, 0, bytes, sizeof(bytes)) == -EBUSY;
+}
+
+static bool load(struct scene *s)
+{
+    struct fly_error err;
+
+    return fly_limiter_load(s->l, 0, 0, "", 0, &err) == -EBUSY;
+}
+
+static bool learned(struct scene *s)
+{
+    struct fly_learned x = {.size = sizeof(x)};
+
+    return fly_limiter_learned(s->l, 0, &x) == -EBUSY;
+}
+
+static bool usage(struct scene *s)
+{
+    struct fly_usage x = {.size = sizeof(x)};
+
+    return fly_limiter_usage(s->l, 0, &x) == -EBUSY;
+}
+
+static bool available(struct scene *s)
+{
+    return !(fb_permits_available(s->l, 0) > 0.0);
+}
+
+/* These have nobody to tell; they come back. */
+static bool tell(struct scene *s)
+{
+    report(s->l, 0, 1, 200);
+    fly_limiter_cancel(s->l, 0, 1);
+    fly_limiter_settle(s->l, 0, 1, 1);
+    return true;
+}
+
+typedef bool (*call)(struct scene *s);
+
+static const call slot_calls[] = {take,       why,         take_one, take_both, rate,
+                                  open_again, reconfigure, save,     load,      learned,
+                                  usage,      available,   tell};
+static const call head_calls[] = {open_again, reconfigure};
+
+/* ---- all at once ---- */
+
+struct job {
+    pthread_t thread;
+    call call;
+    struct scene *scene;
+    bool busy;
+};
+
+static void *work(void *arg)
+{
+    struct job *j = arg;
+
+    j->busy = j->call(j->scene);
+    return NULL;
+}
+
+static void all_busy(struct scene *s, const call *calls, size_t n)
+{
+    struct job job[COUNT_OF(slot_calls)];
+
+    assert_true(n <= COUNT_OF(job));
+    for (size_t i = 0; i < n; i++) {
+        job[i] = (struct job){.call = calls[i], .scene = s};
+        assert_int_equal(pthread_create(&job[i].thread, NULL, work, &job[i]), 0);
+    }
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(pthread_join(job[i].thread, NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        if (!job[i].busy)
+            fail_msg("call %zu", i);
+}
+
+static struct scene scene_new(void)
+{
+    struct scene s = {.place = place_new()};
+
+    s.ledger = ledger_at(s.place.path);
+    s.other = limiter_of(s.ledger, "other", SPEC);
+    s.l = limiter_of(s.ledger, "core", SPEC);
+    return s;
+}
+
+/* Whoever was stopped is gone: everything is there, and nothing was taken. */
+static void scene_free(struct scene *s)
+{
+    assert_int_equal(grants_now(s->l, 9), 3);
+    assert_int_equal(grants_now(s->other, 9), 3);
+    fly_limiter_free(s->l);
+    fly_limiter_free(s->other);
+    fly_ledger_close(s->ledger);
+    place_free(&s->place);
+}
+
+static void a_stopped_owner_makes_a_key_busy(void **state)
+{
+    struct scene s = scene_new();
+
+    (void)state;
+    s.child = stop_with(&atomic_load(&((struct share *)s.l)->slot)->lock);
+    all_busy(&s, slot_calls, COUNT_OF(slot_calls));
+    end(s.child);
+    scene_free(&s);
+}
+
+static void a_stopped_owner_makes_a_ledger_busy(void **state)
+{
+    struct scene s = scene_new();
+
+    (void)state;
+    s.child = stop_with(&s.ledger->head->lock);
+    all_busy(&s, head_calls, COUNT_OF(head_calls));
+    assert_int_equal(grants_now(s.l, 1), 1); /* who has a key goes on */
+    fly_limiter_free(s.l);
+    end(s.child);
+    s.l = limiter_of(s.ledger, "core", SPEC);
+    scene_free(&s);
+}
+
+/* A handle whose seat went to another process, while all the others are taken too. */
+static void without_a_seat_there_is_nothing(void **state)
+{
+    struct scene s = scene_new();
+    struct slot *slot = atomic_load(&((struct share *)s.l)->slot);
+    int64_t now_ns = fly_now();
+    uint64_t ticket;
+
+    (void)state;
+    for (int i = 0; i < FB_SEATS; i++)
+        atomic_store(&slot->seat[i].who, (uint64_t)getppid()); /* without a start: by its number */
+    assert_at_least(fly_limiter_take(s.l, now_ns, 1, &ticket), now_ns + 1);
+    for (int i = 0; i < FB_SEATS; i++)
+        atomic_store(&slot->seat[i].who, 0);
+    assert_at_most(fly_limiter_take(s.l, now_ns, 1, &ticket), now_ns);
+    report(s.l, now_ns, ticket, 200);
+    scene_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stopped_owner_makes_a_key_busy),
+        cmocka_unit_test(a_stopped_owner_makes_a_ledger_busy),
+        cmocka_unit_test(without_a_seat_there_is_nothing),
+    };
+
+    return cmocka_run_group_tests_name("ledger, busy", tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* Damaged ledgers: whatever the bytes are, no limit is passed and time goes on. */
+#include "ledger_rig.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "core/instant.h"
+#include "ledger/life.h"
+
+/* Bytes of a structure and what is written there. */
+struct damage {
+    size_t at;
+    size_t size;
+    uint64_t value;
+};
+
+#define IN(type, member, value)                                                \
+    {                                                                          \
+        offsetof(type, member), sizeof(((type *)0)->member), (uint64_t)(value) \
+    }
+
+static void hurt(void *at, const struct damage *d)
+{
+    uint32_t narrow = (uint32_t)d->value;
+
+    assert_true(d->size == sizeof(narrow) || d->size == sizeof(d->value));
+    memcpy((unsigned char *)at + d->at,
+           d->size == sizeof(narrow) ? (const void *)&narrow : (const void *)&d->value, d->size);
+}
+
+/* ---- the file ---- */
+
+static const struct damage of_head[] = {
+    IN(struct head, version, 0),
+    IN(struct head, entries, 0),
+    IN(struct head, bytes, 0),
+    IN(struct head, wary, 2),
+    IN(struct head, reserved, 1),
+    IN(struct head, anchor_ns, 0),
+    IN(struct head, anchor_ns, FB_TIME_MAX),
+};
+
+static const struct damage of_entry[] = {
+    IN(struct entry, state, 77),
+    IN(struct entry, at, 8),                    /* not where slots begin */
+    IN(struct entry, at, 0),                    /* on the head */
+    IN(struct entry, at, UINT64_C(1) << 40),    /* behind the end */
+    IN(struct entry, bytes, UINT64_C(1) << 40), /* over the end */
+    IN(struct entry, bytes, sizeof(struct slot) - 1),
+};
+
+static const struct damage *damage;
+
+static void hurt_head(struct head *head)
+{
+    hurt(head, damage);
+}
+
+static void hurt_entry(struct head *head)
+{
+    hurt(&head->entry[0], damage);
+}
+
+static void hurt_boot(struct head *head)
+{
+    memset(head->boot, 'x', sizeof(head->boot));
+}
+
+static void hurt_overlap(struct head *head)
+{
+    head->entry[1] = (struct entry){.id = {{1, 2}},
+                                    .at = head->entry[0].at,
+                                    .bytes = head->entry[0].bytes,
+                                    .state = ENTRY_USED};
+}
+
+static void is_set_aside(void (*change)(struct head *head))
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    char aside[128];
+
+    fly_limiter_free(limiter_of(ledger, "core", "rate=10/s"));
+    fly_ledger_close(ledger);
+    change_head(place.path, change);
+
+    /* What was spent is not known: there is nothing left of the limit, but time goes on. */
+    ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=5 window=9/1h");
+    assert_int_equal(grants_now(l, 99), 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    (void)snprintf(aside, sizeof(aside), "%s.damaged", place.path);
+    assert_int_equal(access(aside, R_OK), 0);
+    place_free(&place);
+}
+
+static void a_damaged_ledger_is_set_aside(void **state)
+{
+    (void)state;
+    is_set_aside(hurt_boot);
+    is_set_aside(hurt_overlap);
+    for (damage = of_head; damage < of_head + COUNT_OF(of_head); damage++)
+        is_set_aside(hurt_head);
+    for (damage = of_entry; damage < of_entry + COUNT_OF(of_entry); damage++)
+        is_set_aside(hurt_entry);
+}
+
+/* ---- a slot ---- */
+
+#define SLOT_SPEC "rate=1/1h burst=5"
+
+static const struct damage of_slot[] = {
+    IN(struct slot, undo_at, UINT64_C(1) << 40),
+    IN(struct slot, undo_at, 8),
+    IN(struct slot, undo_bytes, 8),
+    IN(struct slot, stage, 77),
+    IN(struct slot, record_changed, FB_RECORDS + 1),
+    IN(struct slot, origin_ns, -FB_TIME_MAX),
+    IN(struct slot, origin_ns, FB_TIME_MAX),
+    IN(struct slot, body.lock.state, LOCK_FREE),
+    IN(struct slot, body.open, -2),               /* no word at all */
+    IN(struct slot, body.books.now_ns, 7200 * S), /* a time to come */
+};
+
+static const char *const specs[] = {"hello", "window=9/1h", ""};
+
+static struct slot *slot_of(struct fly_limiter *l)
+{
+    return atomic_load(&((struct share *)l)->slot);
+}
+
+/* Damage a slot that nobody uses; how many permits are left to whoever comes next? */
+static int left_after(const struct damage *d, const char *spec)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+    struct slot *slot = slot_of(l);
+
+    fly_limiter_free(l);
+    if (d)
+        hurt(slot, d);
+    if (spec)
+        (void)snprintf(slot->spec, sizeof(slot->spec), "%s", spec);
+    l = limiter_of(ledger, "core", SLOT_SPEC);
+    int left = grants_now(l, 99);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+    return left;
+}
+
+static void a_damaged_slot_is_made_anew_with_nothing_left(void **state)
+{
+    (void)state;
+    assert_int_equal(left_after(NULL, NULL), 5);
+    for (size_t i = 0; i < COUNT_OF(of_slot); i++)
+        if (left_after(&of_slot[i], NULL) != 0)
+            fail_msg("slot, row %zu", i);
+    for (size_t i = 0; i < COUNT_OF(specs); i++)
+        if (left_after(NULL, specs[i]) != 0)
+            fail_msg("spec: %s", specs[i]);
+}
+
+static void a_spec_without_an_end(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+    struct slot *slot = slot_of(l);
+
+    (void)state;
+    fly_limiter_free(l);
+    memset(slot->spec, ' ', sizeof(slot->spec));
+    l = limiter_of(ledger, "core", SLOT_SPEC);
+    assert_int_equal(grants_now(l, 99), 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+static void a_word_below_the_books(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+    struct slot *slot = slot_of(l);
+
+    (void)state;
+    assert_int_equal(grants_now(l, 99), 5);
+    fly_limiter_free(l);
+    assert_true(slot->body.books.plain);
+    atomic_store(&slot->body.open, 0); /* would give back what is spent */
+    l = limiter_of(ledger, "core", SLOT_SPEC);
+    assert_int_equal(grants_now(l, 99), 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+static void a_damaged_slot_in_use_is_refused(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+    struct fly_key key = {"api.example.com", "core", "secret"};
+    struct fly_limiter *other = NULL;
+    struct fly_error err = {""};
+
+    (void)state;
+    slot_of(l)->body.books.in_flight = -5;
+    assert_int_equal(fly_ledger_limiter(ledger, &key, SLOT_SPEC, &other, &err), -EIO);
+    assert_contains(err.text, "damaged");
+    slot_of(l)->body.books.in_flight = 0;
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+/* ---- left in the middle ---- */
+
+/* A change that its process did not live to finish never was. */
+static void half_a_change_is_undone(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "concurrency=3 adapt=off");
+    struct slot *slot = slot_of(l);
+
+    (void)state;
+    assert_int_equal(grants_now(l, 1), 1);
+    fb_slot_change(slot);
+    slot->body.books.in_flight = -77;
+    struct fly_limiter *other = limiter_of(ledger, "core", "concurrency=3 adapt=off");
+    assert_int_equal(slot->body.books.in_flight, 1);
+    assert_int_equal(grants_now(other, 9), 2);
+    fly_limiter_free(other);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+/* One that was finished holds, whether or not the word was opened again. */
+static void a_whole_change_holds(void **state)
+{
+    (void)state;
+    for (int opened = 0; opened <= 1; opened++) {
+        struct place place = place_new();
+        struct fly_ledger *ledger = ledger_at(place.path);
+        struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+        struct slot *slot = slot_of(l);
+
+        assert_int_equal(grants_now(l, 2), 2);
+        assert_non_null(fb_slot_enter((struct share *)l));
+        if (opened)
+            fb_word_publish(&slot->body);
+        atomic_store(&slot->stage, STAGE_CHANGED);
+        fb_robust_unlock(&slot->lock, fb_life_me());
+        struct fly_limiter *other = limiter_of(ledger, "core", SLOT_SPEC);
+        assert_int_equal(atomic_load(&slot->stage), STAGE_CLEAN);
+        assert_int_equal(grants_now(other, 99), 3);
+        fly_limiter_free(other);
+        fly_limiter_free(l);
+        fly_ledger_close(ledger);
+        place_free(&place);
+    }
+}
+
+/* A key that was to move and did not: the place it was to go to is free again. */
+static void leave_a_place(struct head *head)
+{
+    head->entry[1] = (struct entry){.id = head->entry[0].id,
+                                    .at = head->entry[0].at + (UINT64_C(1) << 18),
+                                    .bytes = head->entry[0].bytes,
+                                    .state = ENTRY_NEXT};
+}
+
+static void half_a_move_never_was(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", SLOT_SPEC);
+
+    (void)state;
+    assert_int_equal(grants_now(l, 2), 2);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    change_head(place.path, leave_a_place);
+    ledger = ledger_at(place.path);
+    l = limiter_of(ledger, "core", SLOT_SPEC);
+    assert_int_equal(grants_now(l, 99), 3);
+    assert_int_equal(atomic_load(&ledger->head->entry[1].state), ENTRY_FREE);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_damaged_ledger_is_set_aside),
+        cmocka_unit_test(a_damaged_slot_is_made_anew_with_nothing_left),
+        cmocka_unit_test(a_spec_without_an_end),
+        cmocka_unit_test(a_word_below_the_books),
+        cmocka_unit_test(a_damaged_slot_in_use_is_refused),
+        cmocka_unit_test(half_a_change_is_undone),
+        cmocka_unit_test(a_whole_change_holds),
+        cmocka_unit_test(half_a_move_never_was),
+    };
+
+    return cmocka_run_group_tests_name("ledger, damaged", tests, NULL, NULL);
+}
