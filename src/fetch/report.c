@@ -75,22 +75,26 @@ static void add_word(struct buffer *to, const char *word)
     fb_buffer_add_char(to, '\'');
 }
 
-/* The same word without what looks like a credential. */
+/* The same word without what looks like a credential; "--option=" may stand before it. */
 static void add_without_secrets(struct buffer *to, const char *word, bool is_password)
 {
-    size_t name = strcspn(word, ":");
+    bool is_option = strncmp(word, "--", 2) == 0 && strchr(word, '=');
+    const char *value = word + (is_option ? strcspn(word, "=") + 1 : 0);
+    size_t name = strcspn(value, ":");
     struct buffer shown = BUFFER_INIT;
     char header[64] = "";
 
-    if (word[name] == ':' && name < sizeof header)
-        memcpy(header, word, name);
+    if (value[name] == ':' && name < sizeof header)
+        memcpy(header, value, name);
+    is_password = is_password || strncmp(word, "--proxy-user=", 13) == 0;
+    fb_buffer_add(&shown, word, (size_t)(value - word));
     if (is_password || fb_is_secret_header(header)) {
-        fb_buffer_add(&shown, word, name);
+        fb_buffer_add(&shown, value, name);
         fb_buffer_add_text(&shown, ":...");
-    } else if (strncmp(word, "http://", 7) == 0 || strncmp(word, "https://", 8) == 0) {
-        fb_place_add_shown(&shown, word);
+    } else if (strncmp(value, "http://", 7) == 0 || strncmp(value, "https://", 8) == 0) {
+        fb_place_add_shown(&shown, value);
     } else {
-        fb_buffer_add_text(&shown, word);
+        fb_buffer_add_text(&shown, value);
     }
     add_word(to, fb_buffer_text(&shown) ? shown.bytes : "...");
     fb_buffer_fini(&shown);

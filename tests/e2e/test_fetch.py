@@ -338,6 +338,17 @@ def test_no_secret_is_kept(batch, origin):
             assert canary.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.parametrize('words', [
+    ['-H', 'Authorization: Bearer SECRET'], ['--header=Authorization: Bearer SECRET'],
+    ['--header=x-api-key: SECRET'], ['--proxy-user', 'u:SECRET'], ['--proxy-user=u:SECRET'],
+    ['--proxy=http://u:SECRET@127.0.0.1:9/'], ['-x', 'http://u:SECRET@127.0.0.1:9/'],
+])
+def test_the_command_that_goes_on_tells_no_secret(batch, words):
+    done = batch.run('http://127.0.0.1:9/?token=SECRET', '--jsonl', '/dev/full', '-q',
+                     '--retries', '0', *words)
+    assert done.returncode == 1 and 'resume: ' in done.stderr and 'SECRET' not in done.stderr
+
+
 def test_two_do_not_run_the_same_batch(batch, origin):
     urls = batch.write([f'{origin.url}/slow/300/{i}' for i in range(200)])
     words = [urls, '--jsonl', batch.out, '--limit', 'adapt=off concurrency=4']
