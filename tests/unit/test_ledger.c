@@ -172,6 +172,28 @@ static void what_the_dead_had_in_flight_comes_back(void **state)
     place_free(&place);
 }
 
+/* So it does for those who want several at once, who else look again before long. */
+static void several_at_once_after_a_death(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "concurrency=2 adapt=off");
+    const uint32_t cost = 1;
+    int64_t now_ns = fly_now();
+    uint64_t ticket;
+
+    (void)state;
+    assert_int_equal(in_child(take_two, l), 2);
+    assert_at_most(fly_take_all(&l, &cost, 1, now_ns + S, &ticket), now_ns + S);
+    assert_at_most(fly_take_all(&l, &cost, 1, now_ns + S, &ticket), now_ns + S);
+    int64_t at_ns = fly_take_all(&l, &cost, 1, now_ns + S, &ticket);
+    assert_at_least(at_ns, now_ns + S + 1);
+    assert_true(at_ns < FLY_NEVER);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
 static int take_a_thousand(struct fly_limiter *l)
 {
     return grants_now(l, 1000) == 1000 ? 0 : 1;
@@ -435,6 +457,14 @@ static void strange_files_are_left_alone(void **state)
     refused(place.path, EINVAL, "not a ledger");
     write_file(place.path, text, sizeof(text));
     refused(place.path, EINVAL, "not a ledger");
+    memset(text, 0, sizeof(text)); /* zeroes, but not as many as any ledger has */
+    write_file(place.path, text, sizeof(text));
+    refused(place.path, EINVAL, "not a ledger");
+    write_file(place.path, text, 32768);
+    refused(place.path, EINVAL, "not a ledger");
+    assert_int_equal(truncate(place.path, INT64_C(1) << 31), 0);
+    refused(place.path, EINVAL, "not a ledger");
+    write_file(place.path, text, sizeof(text));
     assert_int_equal(stat(place.path, &st), 0);
     assert_int_equal(st.st_size, sizeof(text));
     assert_int_equal(chmod(place.path, 0620), 0);
@@ -634,6 +664,7 @@ int main(void)
         cmocka_unit_test(several_at_once_or_none),
         cmocka_unit_test(several_ledgers_at_once),
         cmocka_unit_test(what_the_dead_had_in_flight_comes_back),
+        cmocka_unit_test(several_at_once_after_a_death),
         cmocka_unit_test(what_the_dead_took_from_the_bucket_is_not_in_flight),
         cmocka_unit_test(more_in_flight_than_records),
         cmocka_unit_test(freeing_ends_what_is_in_flight),

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/file.h>
 
 #include <flyball/observe.h>
 #include <flyball/state.h>
@@ -232,6 +233,25 @@ static void a_stopped_owner_makes_a_ledger_busy(void **state)
     scene_free(&s);
 }
 
+/* Whoever has the file itself, while it is made or judged. */
+static void a_file_that_is_kept(void **state)
+{
+    struct scene s = scene_new();
+    struct fly_ledger *again = NULL;
+    struct fly_error err = {""};
+    int fd = open(s.place.path, O_RDWR);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    assert_int_equal(fly_ledger_open(s.place.path, NULL, &again, &err), -EBUSY);
+    assert_contains(err.text, "another process keeps it");
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(fly_ledger_open(s.place.path, NULL, &again, &err), 0);
+    fly_ledger_close(again);
+    scene_free(&s);
+}
+
 /* A handle whose seat went to another process, while all the others are taken too. */
 static void without_a_seat_there_is_nothing(void **state)
 {
@@ -256,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_owner_makes_a_key_busy),
         cmocka_unit_test(a_stopped_owner_makes_a_ledger_busy),
+        cmocka_unit_test(a_file_that_is_kept),
         cmocka_unit_test(without_a_seat_there_is_nothing),
     };
 

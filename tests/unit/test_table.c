@@ -593,6 +593,14 @@ static void without_memory_a_key_waits(void **state)
     fb_alloc_fail_at(1);
     fly_table_report(t, &id, 0, &o);
     assert_at_least(take_key(t, 1, 0, &ticket), 300 * S);
+    fly_table_reset(t, &id);
+    assert_int_equal(take_key(t, 1, 0, &o.ticket), 0);
+    o.flags = 0; /* an outage: what it says of the limit's reset is no wait, Retry-After is */
+    o.retry_after_ns = 60 * S;
+    fb_alloc_fail_at(1);
+    fly_table_report(t, &id, 0, &o);
+    assert_at_least(take_key(t, 1, 0, &ticket), 60 * S);
+    assert_at_most(take_key(t, 1, 0, &ticket), 299 * S);
 
     /* Nor a true cost: it is charged. */
     fly_table_reset(t, &id);

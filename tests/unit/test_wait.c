@@ -272,6 +272,32 @@ static void a_hold_past_the_deadline_ends_the_wait(void **state)
     fly_limiter_free(scene.l);
 }
 
+/* Only the head asks; those behind it whose deadline is nearer hear of it. */
+static void the_head_tells_those_behind(void **state)
+{
+    struct scene scene = {.l = limiter("concurrency=1 adapt=off", fly_now()),
+                          .stop = fly_stop_new()};
+    uint64_t ticket = take_now(scene.l);
+    struct sleeper head;
+    struct sleeper behind = {.scene = &scene, .deadline_ns = fly_now() + 600 * S, .order = -1};
+
+    (void)state;
+    line_up(&scene, &head, 1, FLY_NEVER);
+    assert_int_equal(pthread_create(&behind.thread, NULL, sleep_there, &behind), 0);
+    while (fb_row_count(scene.l) < 2)
+        ;
+    refuse_for(scene.l, ticket, 3600 * S);
+    join_all(&behind, 1);
+    assert_int_equal(behind.rc, -ETIMEDOUT);
+    assert_at_least(behind.at_ns, behind.deadline_ns + 1);
+    assert_true(behind.at_ns < FLY_NEVER);
+    fly_stop_now(scene.stop);
+    join_all(&head, 1);
+    assert_int_equal(head.rc, -ECANCELED);
+    fly_stop_free(scene.stop);
+    fly_limiter_free(scene.l);
+}
+
 /* Whoever comes to a long row is told at once that it is too long. */
 static void a_long_row_is_part_of_the_time(void **state)
 {
@@ -371,6 +397,7 @@ int main(void)
         cmocka_unit_test(a_long_row_is_part_of_the_time),
         cmocka_unit_test(a_report_elsewhere_wakes),
         cmocka_unit_test(a_fork_finds_the_row_empty),
+        cmocka_unit_test(the_head_tells_those_behind),
     };
 
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);
