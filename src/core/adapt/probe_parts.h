@@ -30,7 +30,7 @@
 #define CUSHION       8.0f    /* requests' worth of pause after a refusal, a quarter if isolated */
 #define FIRST_LEAN    0.02f   /* first step of a look upward; it doubles while nothing refuses */
 #define STEP          40      /* successes a step ... */
-#define STEP_FIRST    5       /* ... and while no limit is known */
+#define STEP_FIRST    2       /* ... and while no limit is known */
 #define NEAR          25      /* refusals closer than this many requests are one event */
 #define FAR           400     /* further apart: unrelated */
 #define REFUSAL_WORTH 1600.0f /* in requests: how rarely to look upward */
