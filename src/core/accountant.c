@@ -96,6 +96,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
         fb_accountant_repace(a);
     }
     a->plain = can_be_plain(a);
+    assert(!(a->plain && a->learner));
 }
 
 void fb_accountant_mend(struct accountant *a)
@@ -136,6 +137,7 @@ uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
     a->now_ns = fb_max64(a->now_ns, now_ns);
     struct ask q = ask_of(a, cost, a->now_ns);
 
+    assert(cost >= 1 && cost <= UINT32_MAX);
     q.id = fb_tickets_add(&a->tickets, 1);
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->take)
@@ -263,6 +265,7 @@ void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int
         return;
 
     struct answer answer = answer_of(a, o, t);
+    assert(answer.granted >= 1 && answer.default_hold_ns >= 0);
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->report)
             rows[i].ops->report(&a->slot[rows[i].first], &answer, &a->rng);
@@ -280,6 +283,7 @@ struct learned fb_accountant_learned(const struct accountant *a)
 
     if (c)
         c->learned(&a->learned, &a->pace, &x);
+    assert(x.recovery_ns >= 0);
     return x;
 }
 
@@ -289,6 +293,7 @@ void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)
     a->slot[FB_SLOT_bucket + FB_BUCKET_LEVEL] = level;
     fb_tickets_add(&a->tickets, grants);
     /* What each cost is not known here; it was at least one. */
+    assert(grants >= 1);
     a->in_flight += (int64_t)grants;
     a->units_out += (int64_t)grants;
 }
@@ -305,11 +310,12 @@ bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns)
 
 void fb_accountant_forget(struct accountant *a, int64_t grants)
 {
-    assert(grants >= 0);
+    assert(grants >= 0 && a->in_flight >= 0 && a->units_out >= 0);
 
     a->in_flight = fb_max64(0, a->in_flight - grants);
     /* Each of those that are left is at least one unit. */
     a->units_out = a->in_flight > 0 ? fb_max64(a->in_flight, a->units_out - grants) : 0;
+    assert(a->units_out >= a->in_flight);
 }
 
 void fb_accountant_exhaust(struct accountant *a, int64_t now_ns)
@@ -324,6 +330,7 @@ void fb_accountant_skip_id(struct accountant *a)
 {
     struct ticket none = {.cost = 1, .id = (uint16_t)fb_tickets_add(&a->tickets, 1)};
 
+    assert(fb_tickets_find(&a->tickets, none) == TICKET_RECENT);
     (void)fb_tickets_end(&a->tickets, none);
 }
 

@@ -56,12 +56,15 @@ static void set_rate(int64_t *slot, const struct rate *r)
     int64_t ticks = r->permits / divisor;
     int64_t permit = r->period_ns / divisor;
 
+    assert(r->permits >= 1 && r->period_ns >= 1);
     if (permit > EXACT_MAX) {
         /* Both rounded up: at most one tick in EXACT_MAX too slow, never too fast; 1 stays 1. */
         int64_t fewer = (int64_t)(((fb_wide)ticks * EXACT_MAX + permit - 1) / permit);
         permit = (int64_t)(((fb_wide)permit * fewer + ticks - 1) / ticks);
         ticks = fewer;
     }
+    /* Never faster than stated. */
+    assert(ticks >= 1 && (fb_wide)ticks * r->period_ns <= (fb_wide)permit * r->permits);
     slot[FB_BUCKET_TICKS] = ticks;
     slot[FB_BUCKET_PERMIT] = permit;
 }
@@ -132,6 +135,7 @@ static void shift(int64_t *slot, int64_t now_ns)
 static void spend(int64_t *slot, int64_t ticks, int64_t now_ns)
 {
     shift(slot, now_ns);
+    assert(ticks >= 0 && clock_at(slot, now_ns) < FB_BUCKET_SMALL);
     int64_t from = fb_max64(slot[FB_BUCKET_LEVEL], (int64_t)clock_at(slot, now_ns));
 
     /* More than this is owed only where absurd costs add up. */
@@ -151,6 +155,8 @@ static void give_back(int64_t *slot, int64_t ticks, int64_t now_ns)
     /* A full bucket cannot hold more. */
     int64_t given = fb_min64(ticks, missing_at(slot, now_ns));
 
+    assert(ticks >= 0);
+    assert(given == 0 || slot[FB_BUCKET_GIVEN_BACK] + given <= slot[FB_BUCKET_LEVEL]);
     set(slot, FB_BUCKET_GIVEN_BACK, slot[FB_BUCKET_GIVEN_BACK] + given);
 }
 
@@ -180,6 +186,7 @@ static void set_pace(int64_t *slot, const struct pace *p)
     double ticks = several > 1.0 ? (double)(int64_t)several : 1.0;
     double permit = ticks * 1e9 / rate;
 
+    assert(rate > 0.0 && ticks >= 1.0 && ticks <= (double)EXACT_MAX);
     slot[FB_BUCKET_TICKS] = (int64_t)ticks;
     slot[FB_BUCKET_PERMIT] = permit < (double)PERMIT_MAX ? (int64_t)permit : PERMIT_MAX;
     /* Rounded up, towards waiting. */
@@ -194,6 +201,7 @@ static fb_wide scaled(int64_t x, int64_t to, int64_t from)
 {
     fb_wide product = (fb_wide)x * to;
 
+    assert(to >= 1 && from >= 1);
     return product / from - (product % from < 0);
 }
 

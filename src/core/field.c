@@ -108,6 +108,7 @@ void fb_fields_write(const struct field *f, size_t count, const void *value, int
 {
     for (size_t i = 0; i < count; i++) {
         const unsigned char *at = (const unsigned char *)value + f[i].offset;
+        assert(f[i].offset % kinds[f[i].kind].size == 0);
         for (uint32_t n = 0; n < f[i].count; n++, at += kinds[f[i].kind].size) {
             uint64_t word = kinds[f[i].kind].get(at);
             *ret_word++ = f[i].kind == FIELD_INSTANT ? age_of((int64_t)word, now_ns) : word;
@@ -131,8 +132,10 @@ const char *fb_fields_read(const struct field *f, size_t count, const uint64_t *
                            int64_t now_ns, int64_t passed_ns, void *ret_value)
 {
     assert(passed_ns >= 0 && passed_ns <= FB_TIME_MAX);
+    assert(now_ns >= -FB_TIME_MAX && now_ns <= FB_TIME_MAX);
     for (size_t i = 0; i < count; i++) {
         unsigned char *at = (unsigned char *)ret_value + f[i].offset;
+        assert(f[i].offset % kinds[f[i].kind].size == 0);
         for (uint32_t n = 0; n < f[i].count; n++, at += kinds[f[i].kind].size, word++) {
             if (!is_within(&f[i], *word))
                 return f[i].name;

@@ -39,6 +39,7 @@ static void key_list_add(struct queue_list *l, struct queue_task *t)
 
 static void key_list_remove(struct queue_list *l, struct queue_task *t)
 {
+    assert(t->prev ? t->prev->next == t : l->first == t);
     *(t->prev ? &t->prev->next : &l->first) = t->next;
     *(t->next ? &t->next->prev : &l->last) = t->prev;
     t->next = t->prev = NULL;
@@ -54,6 +55,7 @@ static void level_list_add(struct queue_list *l, struct queue_task *t)
 
 static void level_list_remove(struct queue_list *l, struct queue_task *t)
 {
+    assert(t->older ? t->older->newer == t : l->first == t);
     *(t->older ? &t->older->newer : &l->first) = t->newer;
     *(t->newer ? &t->newer->older : &l->last) = t->older;
     t->newer = t->older = NULL;
@@ -67,6 +69,7 @@ static void stand_anew(struct queue_key *k, int level)
     const struct queue_task *t = k->level[level].first;
     struct heap_node *n = &k->ready[level];
 
+    assert(k->lane && level >= 0 && level < FB_QUEUE_LEVELS);
     if (fb_heap_has(n)) {
         if (t && t->queued_ns == n->order)
             return;
@@ -104,6 +107,7 @@ void fb_queue_wait(struct queue *q, struct queue_key *k, int64_t at_ns)
 void fb_queue_stand_in(struct queue *q, struct queue_key *k, struct queue_lane *lane)
 {
     stand_nowhere(q, k);
+    assert(!k->lane && !fb_heap_has(&k->wait));
     k->wait_ns = 0;
     k->lane = lane;
     for (int i = 0; i < FB_QUEUE_LEVELS; i++)
@@ -157,6 +161,7 @@ static void enlist(struct queue *q, struct queue_key *k, struct queue_task *t)
 {
     int level = level_of(t->priority);
 
+    assert(t->key == k && !fb_heap_has(&t->node));
     t->is_delayed = false;
     key_list_add(&k->level[level], t);
     if (t->start_by_ns < FB_NEVER) {

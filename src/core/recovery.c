@@ -94,15 +94,17 @@ static bool fits(const struct recovery_rule *rule, const char *operation, enum f
 static const struct recovery_rule *rule_get(const struct recovery *r, const char *operation,
                                             enum failure failure, int32_t attempt)
 {
+    assert(r->count >= 0 && r->count <= FB_RECOVERY_RULES_MAX);
     for (int32_t i = 0; i < r->count; i++)
         if (fits(&r->rule[i], operation, failure, attempt))
             return &r->rule[i];
 
     const struct recovery_rule *rule = built_in;
 
-    while (!fits(rule, operation, failure, attempt))
+    while (!fits(rule, operation, failure, attempt)) {
         rule++;
-    assert(rule < built_in + BUILT_IN);
+        assert(rule < built_in + BUILT_IN);
+    }
     return rule;
 }
 
@@ -178,6 +180,7 @@ static int read_operation(struct recovery_rule *rule, const struct piece *p, str
 {
     if (p->size == 0 || p->size >= sizeof(rule->operation))
         return mistake(err, p, "an operation such as download, or * for all");
+    assert(!rule->operation[0]); /* all zeroes: what is copied has its end */
     if (!piece_is(p, "*"))
         memcpy(rule->operation, p->at, p->size);
     return 0;
@@ -207,6 +210,7 @@ static bool read_number(const char **at, const char *end, int32_t *ret_number)
 
     while (*at < end && **at >= '0' && **at <= '9' && *at - start < 4)
         number = 10 * number + (*(*at)++ - '0');
+    assert(number <= 9999 && *at <= end);
     *ret_number = number;
     return *at > start && number > 0;
 }
@@ -282,6 +286,7 @@ static int read_rule(const char **text, struct recovery_rule *ret_rule, struct f
         if (rc < 0)
             return rc;
     }
+    assert(ret_rule->from >= 1 && ret_rule->to >= ret_rule->from);
     return 0;
 }
 
@@ -302,6 +307,7 @@ int fb_recovery_add(struct recovery *r, const char *text, struct fly_error *err)
         }
         added[count++] = rule;
     }
+    assert(r->count + count <= FB_RECOVERY_RULES_MAX);
     memmove(&r->rule[count], r->rule, (size_t)r->count * sizeof(r->rule[0]));
     memcpy(r->rule, added, (size_t)count * sizeof(added[0]));
     r->count += count;

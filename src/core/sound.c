@@ -46,6 +46,7 @@ bool fb_accountant_is_sound(const struct accountant *a, const struct accountant 
         FB_A_NUMBER((int64_t)a->tickets.newest),
     };
 
+    assert(fresh->in_flight == 0 && fresh->tickets.newest == 0);
     if (!same_shape(a, fresh) || !FB_ALL_IN_RANGE(ranges))
         return false;
     for (int i = 0; i < FB_CONSTRAINT_COUNT; i++) {
@@ -60,8 +61,10 @@ bool fb_accountant_is_sound(const struct accountant *a, const struct accountant 
 static void mend_flags(const struct controller *c, union controller_state *found)
 {
     for (size_t i = 0; i < c->field_count; i++)
-        if (c->fields[i].kind == FIELD_BOOL)
+        if (c->fields[i].kind == FIELD_BOOL) {
+            assert(c->fields[i].offset < sizeof(*found));
             ((unsigned char *)found)[c->fields[i].offset] &= 1;
+        }
 }
 
 bool fb_accountant_relearn(struct accountant *a, const struct accountant *fresh)
@@ -73,6 +76,7 @@ bool fb_accountant_relearn(struct accountant *a, const struct accountant *fresh)
 
     if (!c)
         return true;
+    assert(a->learner == fresh->learner);
     assert(fb_fields_words(c->fields, c->field_count) <= WORDS_MAX);
     mend_flags(c, &found);
     fb_fields_write(c->fields, c->field_count, &found, a->now_ns, word);

@@ -78,6 +78,7 @@ static enum value_error read_window(struct reading *r, const char *value)
         return VALUE_TOO_MANY;
     if (n_per_w.permits > FB_COUNT_MAX)
         return VALUE_TOO_LARGE;
+    assert(n_per_w.permits >= 1 && n_per_w.period_ns >= 1);
     s->window[s->window_count++] = (struct spec_window){
         .limit = n_per_w.permits,
         .length_ns = n_per_w.period_ns,
@@ -171,6 +172,7 @@ static int fail_value(struct fly_error *err, const char *word, enum value_error 
     };
 
     static_assert(FB_WINDOWS_MAX == 16, "as the sentence above says");
+    assert(error > VALUE_OK && error <= VALUE_TOO_MANY);
     return fail(err, word, found[error], expects);
 }
 
@@ -273,6 +275,7 @@ static int read_words(struct reading *r, const char *text, struct fly_error *err
             return 0;
         size_t size = strcspn(text, blanks);
         size_t kept = size < WORD_MAX ? size : WORD_MAX;
+        assert(kept >= 1 && kept < sizeof(word));
         memcpy(word, text, kept);
         word[kept] = '\0';
         int rc = size > WORD_MAX ? fail(err, word, "too long", "a word such as rate=10/s")
@@ -362,6 +365,7 @@ static void fill_defaults(struct spec *s)
         struct spec_window *w = &s->window[i];
         /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
         w->effective = fb_max64(1, w->limit * (FB_MILLION - s->margin_ppm) / FB_MILLION);
+        assert(w->effective <= w->limit);
     }
 }
 
@@ -385,6 +389,7 @@ int fb_spec_read_with(const char *text, const struct spec_word *more, size_t cou
     if (rc < 0)
         return rc;
     fill_defaults(&r.spec);
+    assert(r.spec.controller || !r.spec.rate.permits || r.spec.burst >= 1);
     *ret_spec = r.spec;
     return 0;
 }

@@ -78,6 +78,7 @@ static const struct field kept_fields[] = {
 
 static void put(unsigned char *at, uint64_t value, size_t size)
 {
+    assert(size == 8 || (size < 8 && value >> 8 * size == 0));
     for (size_t i = 0; i < size; i++)
         at[i] = (unsigned char)(value >> 8 * i);
 }
@@ -86,6 +87,7 @@ static uint64_t get(const unsigned char *at, size_t size)
 {
     uint64_t value = 0;
 
+    assert(size <= sizeof(value));
     for (size_t i = 0; i < size; i++)
         value |= (uint64_t)at[i] << 8 * i;
     return value;
@@ -140,6 +142,7 @@ static struct kept gather(const struct accountant *a, int64_t now_ns)
     /* What is out is spent: nobody will hear of it. */
     k.quota[FB_QUOTA_UNTOLD] = fb_min64(k.quota[FB_QUOTA_UNTOLD] + a->units_out, FB_QUOTA_MAX);
     k.quota[FB_QUOTA_LEFT] = fb_min64(k.quota[FB_QUOTA_LEFT], k.quota[FB_QUOTA_LIMIT]);
+    assert(k.quota[FB_QUOTA_UNTOLD] >= 0 && k.quota[FB_QUOTA_LEFT] >= 0);
     if (in_force(a, FB_CONSTRAINT_window))
         k.used = fb_window_used(&a->slot[FB_SLOT_window], now_ns);
     return k;
@@ -165,6 +168,7 @@ void fb_state_write(const struct accountant *a, int64_t now_ns, unsigned char *r
     for (size_t i = 0; i < words; i++)
         put(ret_bytes + WORDS_AT + 8 * i, word[i], 8);
     size_t size = WORDS_AT + 8 * words;
+    assert(size + SUM_BYTES == fb_state_bytes(a));
     put(ret_bytes + size, checksum(ret_bytes, size), SUM_BYTES);
 }
 
@@ -249,6 +253,10 @@ int fb_state_read(struct accountant *a, int64_t now_ns, int64_t passed_ns,
     if (fault)
         return refuse(err, "out of range: ", fault);
 
+    /* What lies in its range cannot take the books where they were never meant to be. */
+    assert(k.owed >= 0);
+    assert(k.used >= 0);
+    assert(now_ns >= a->now_ns);
     a->now_ns = now_ns;
     if (c) {
         a->learned = learned;

@@ -47,6 +47,7 @@ size_t fb_tickets_bytes(int64_t grants)
 
     while ((int64_t)ring < grants && ring < FB_TICKET_RING_MAX)
         ring *= 2;
+    assert((ring & (ring - 1)) == 0 && ring <= FB_TICKET_RING_MAX);
     return ring > FB_TICKET_RING ? ring / 8 : 0;
 }
 
@@ -59,6 +60,7 @@ void fb_tickets_init(struct tickets *t, void *memory, size_t bytes)
         .words = (uint16_t)(bytes > 0 ? bytes / 8 : FB_TICKET_RING / 64),
         .words_off = (uint16_t)(off / 8),
     };
+    assert(t->words >= 1 && (t->words & (t->words - 1)) == 0);
     memset(ring_of(t), 0xff, (size_t)t->words * 8);
 }
 
@@ -70,6 +72,7 @@ static void forget(struct tickets *t, uint64_t count)
 /* More at once than the ring remembers: all in it become old, and the first of the new ones. */
 static void add_many(struct tickets *t, uint64_t grants)
 {
+    assert(grants > 64u * t->words);
     for (uint64_t id = 0; id < t->words; id++) {
         forget(t, 64 - (uint64_t)__builtin_popcountll(ring_of(t)[id]));
         ring_of(t)[id] = 0;
@@ -89,6 +92,7 @@ uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
         uint64_t count = grants < 64 - first % 64 ? grants : 64 - first % 64;
         uint64_t mask = UINT64_MAX >> (64 - count) << first % 64;
         uint64_t *word = word_of(t, first);
+        assert(count >= 1 && count <= grants);
         if (~*word & mask)
             forget(t, (uint64_t)__builtin_popcountll(~*word & mask));
         *word &= ~mask;
@@ -120,6 +124,7 @@ enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket)
 {
     enum ticket_end end = fb_tickets_find(t, ticket);
 
+    assert(end != TICKET_OLD || t->old > 0);
     if (end == TICKET_OLD)
         t->old--;
     if (end == TICKET_RECENT) {

@@ -49,6 +49,7 @@ static void carry_bucket(struct accountant *to, const struct accountant *from)
         return;
     }
     int64_t there = was[FB_BUCKET_BURST] / was[FB_BUCKET_PERMIT] - fb_bucket_owed(was, to->now_ns);
+    assert(was[FB_BUCKET_PERMIT] >= 1 && slot[FB_BUCKET_PERMIT] >= 1);
     int64_t room = slot[FB_BUCKET_BURST] / slot[FB_BUCKET_PERMIT];
     if (there < room)
         fb_bucket_owe(slot, room - there, to->now_ns, 0);
@@ -58,6 +59,7 @@ static void carry_bucket(struct accountant *to, const struct accountant *from)
 static void carry_grants(struct accountant *to, const struct accountant *from)
 {
     assert(to->now_ns >= from->now_ns && to->tickets.newest == 0);
+    assert(from->in_flight >= 0 && from->units_out >= 0);
     to->rng = from->rng;
     to->key = from->key;
     to->watched = from->watched;
@@ -66,6 +68,7 @@ static void carry_grants(struct accountant *to, const struct accountant *from)
     to->settled = from->settled;
     to->settled_cost = from->settled_cost;
     fb_tickets_carry(&to->tickets, &from->tickets);
+    assert(to->tickets.newest == from->tickets.newest && to->tickets.old >= from->tickets.old);
 }
 
 void fb_accountant_begin_anew(struct accountant *to, const struct accountant *from)

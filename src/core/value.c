@@ -51,6 +51,7 @@ static size_t read_decimal(const char *text, struct decimal *ret_d)
             d.scale *= 10;
         at += 1 + fraction;
     }
+    assert(d.digits >= 0 && d.scale >= 1);
     *ret_d = d;
     return at;
 }
@@ -103,6 +104,7 @@ enum value_error fb_value_span(const char *text, int64_t *ret_span_ns)
     fb_wide span = (fb_wide)d.digits * unit;
     if (span % d.scale != 0 || span / d.scale > FB_PERIOD_MAX)
         return VALUE_TOO_LARGE;
+    assert(span >= d.scale); /* at least a nanosecond, since it is a whole number of them */
     *ret_span_ns = (int64_t)(span / d.scale);
     return VALUE_OK;
 }
@@ -126,6 +128,7 @@ enum value_error fb_value_rate(const char *text, struct rate *ret_rate)
     fb_wide scaled = (fb_wide)period * d.scale;
     if (scaled > FB_PERIOD_MAX || (fb_wide)d.digits * FB_NS_PER_S > scaled * FB_RATE_MAX)
         return VALUE_TOO_LARGE;
+    assert(d.digits >= 1 && scaled >= 1);
     *ret_rate = (struct rate){.permits = d.digits, .period_ns = (int64_t)scaled};
     return VALUE_OK;
 }
@@ -160,5 +163,6 @@ enum value_error fb_value_share(const char *text, int64_t *ret_ppm)
         return VALUE_TOO_LARGE;
     /* Finer than a millionth is rounded up: a larger margin errs towards waiting. */
     *ret_ppm = (d.digits * 10000 + d.scale - 1) / d.scale;
+    assert(*ret_ppm >= 0 && *ret_ppm <= FB_MILLION);
     return VALUE_OK;
 }

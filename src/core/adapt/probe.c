@@ -49,6 +49,7 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .soft_gap = 100,
         .phase = PROBE_FIRST,
     };
+    assert(p->rate > 0.0f && p->limit > 0.0f);
     (void)fb_probe_sync(p, pace);
 }
 
@@ -62,6 +63,7 @@ static void note_id(struct probe *p, uint16_t id)
     p->latest_id = id;
     if ((uint16_t)(id - p->refused_id) > behind_max)
         p->refused_id = (uint16_t)(id - behind_max);
+    assert((uint16_t)(p->latest_id - p->refused_id) <= behind_max);
 }
 
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
@@ -81,6 +83,7 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
         p->pinged_ns = q->now_ns;
         return fb_probe_sync(p, pace);
     }
+    assert(p->rate > 0.0f);
     p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
     if (fb_probe_spends_quota(p) && idle_s < p->window_s)
         return fb_probe_spend_quota(p, q) && fb_probe_sync(p, pace);
@@ -116,6 +119,7 @@ static void note_cost(struct probe *p, const struct answer *a)
         p->rate *= cost;
     }
     p->unit += 0.02f * (cost - p->unit);
+    assert(p->unit > 0.0f && p->rate > 0.0f);
 }
 
 /* Windows open again and again, whether it is looked at or not. */
@@ -134,6 +138,7 @@ static void note_latency(struct probe *p, float latency_s)
 {
     if (p->latency_s <= 0.0f)
         p->latency_s = latency_s;
+    assert(latency_s > 0.0f && p->latency_s > 0.0f);
     p->latency_s += 0.05f * (fb_minf(latency_s, 3.0f * p->latency_s) - p->latency_s);
 }
 
@@ -202,6 +207,7 @@ static bool probe_on_outcome(union controller_state *c, struct pace *pace, const
     if (p->soft_gap < UINT8_MAX)
         p->soft_gap++;
     note_opening(p, a->now_ns);
+    assert(!(a->throttled && a->accepted));
     bool refused =
         a->throttled || ((status == 403 || status == 503) && fb_probe_is_soft_refusal(p, a));
     if (was_told(a))
