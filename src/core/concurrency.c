@@ -32,7 +32,7 @@ static bool concurrency_init(int64_t *slot, const struct spec *s, void *memory, 
 
 static int64_t concurrency_ready_at(const int64_t *slot, const struct ask *q)
 {
-    assert(q->in_flight >= 0);
+    assert(q->in_flight >= 0 && slot[BOUND] >= 1);
     return q->in_flight < fb_min64(slot[BOUND], slot[CAP]) ? q->now_ns : FB_NEVER;
 }
 

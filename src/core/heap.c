@@ -20,6 +20,8 @@ static struct heap_node *meld(struct heap_node *a, struct heap_node *b)
     if (!a || !b)
         return a ? a : b;
 
+    assert(a != b && !a->next && !b->next); /* two roots */
+
     struct heap_node *top = comes_before(a, b) ? a : b;
     struct heap_node *under = top == a ? b : a;
 
@@ -80,6 +82,7 @@ void fb_heap_add(struct heap *h, struct heap_node *n, int64_t order)
 static void cut(struct heap_node *n)
 {
     assert(n->prev != n);
+    assert(!n->next || n->next->prev == n);
     if (n->prev->child == n)
         n->prev->child = n->next;
     else

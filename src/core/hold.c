@@ -78,6 +78,7 @@ static void ramp_up(int64_t *slot, const struct answer *a)
     if (slot[FB_HOLD_RAMP] == 0 || a->outcome->sent_ns < slot[FB_HOLD_UNTIL])
         return;
     slot[FB_HOLD_RAMP] = slot[FB_HOLD_RAMP] + 1 < FB_HOLD_RAMP_DONE ? slot[FB_HOLD_RAMP] + 1 : 0;
+    assert(slot[FB_HOLD_RAMP] >= 0 && slot[FB_HOLD_RAMP] < FB_HOLD_RAMP_DONE);
 }
 
 static void hold_report(int64_t *slot, const struct answer *a, struct rng *rng)

@@ -117,6 +117,7 @@ static size_t lay_out(const struct spec *s, struct windows *m)
 
     for (int64_t i = 0; i < s->window_count; i++) {
         struct window w = window_of(&s->window[i]);
+        assert(at % sizeof(int64_t) == 0);
         w.ring_at = at;
         at += ring_bytes(&w);
         if (m)
@@ -231,6 +232,7 @@ static void stamp_grains(struct windows *m, struct window *w, int64_t cost, uint
     int64_t first = w->units / w->grain;
     int64_t last = (w->units + cost - 1) / w->grain;
 
+    assert(cost >= 1 && w->grain > 1);
     assert(last >= first && last - first < w->stamps);
     if (last > first)
         w->whole_id = id + 1;

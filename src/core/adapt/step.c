@@ -36,6 +36,7 @@ static int32_t one_more(int32_t n)
 
 static int32_t cut_points(int32_t refused_row)
 {
+    assert(refused_row >= 1);
     if (refused_row < CUT_FROM_ROW)
         return 0;
     if (refused_row < 5)
@@ -121,6 +122,7 @@ static void set_pace(struct pace *p, const struct step *s)
     assert(s->rate >= 0.0 && s->reduction >= 0 && s->reduction <= REDUCTION_MAX);
     /* In this order: 100 - 20 of 100 is 0.8, while 1 - 0.2 is a little less. */
     p->limit_share = (float)((100.0 - s->reduction) / 100.0);
+    assert(p->limit_share > 0.0f && p->limit_share <= 1.0f);
     p->rate = s->rate * (100.0 - s->reduction) / 100.0;
     if (p->rate < s->floor)
         p->rate = s->floor;
