@@ -50,10 +50,8 @@ def commands(args, work):
                     '--limit', 'rate=1000000/s burst=1000000'],
         'curl': ['curl', '--parallel', '--parallel-max', '40', '--silent', '--config', config],
         'wget2': ['wget2', '--quiet', '--max-threads', '40', '-O', '/dev/null', '-i', urls],
-        'aria2': ['aria2c', '-q', '-j', '40', '-d', work / 'aria', '--allow-overwrite=true',
-                  '-i', urls],
     }
-    for name in [n for n in ('curl', 'wget2', 'aria2') if not shutil.which(peers[n][0])]:
+    for name in [n for n in ('curl', 'wget2') if not shutil.which(peers[n][0])]:
         print(f'{name} is not installed: left out')
         del peers[name]
     if args.peers:
@@ -73,7 +71,7 @@ def peak_of(pid):
 
 def timed(argv, work, count):
     """One run from nothing: what it used."""
-    for name in ('out', 'journal', 'journal-wal', 'journal-shm', 'state', 'aria'):
+    for name in ('out', 'journal', 'journal-wal', 'journal-shm', 'state'):
         path = work / name
         shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
     env = {**os.environ, 'XDG_STATE_HOME': str(work / 'state'),
