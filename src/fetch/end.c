@@ -117,6 +117,12 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
     hand_over(f, r, e, state);
 }
 
+/* Rounded up: what is deferred is never sent earlier. */
+static int64_t seconds_up(int64_t at_ns)
+{
+    return at_ns / NS_PER_S + (at_ns % NS_PER_S > 0);
+}
+
 static struct result_facts facts_of(const struct errand *e, const struct engine_result *r)
 {
     return (struct result_facts){
@@ -137,7 +143,7 @@ static struct result_facts facts_of(const struct errand *e, const struct engine_
         .source = r->source,
         .waited_ns = r->waited_ns,
         .duration_ns = r->sent_ns > 0 && r->ended_ns > r->sent_ns ? r->ended_ns - r->sent_ns : 0,
-        .not_before_s = r->end == ENGINE_DEFERRED ? r->ready_at_ns / NS_PER_S : 0,
+        .not_before_s = r->end == ENGINE_DEFERRED ? seconds_up(r->ready_at_ns) : 0,
         .has_answer = r->status > 0,
     };
 }
