@@ -103,6 +103,21 @@ static const struct fly_pool *tightest(const struct fly_signal *s, double *ret_p
     return found;
 }
 
+static void add_pool_pace(struct text *t, const struct fly_pool *p, double pace)
+{
+    const char *name = p->name[0] ? p->name : "the pool";
+
+    if (pace > 0.0) {
+        fb_text_add_number(t, pace);
+        fb_text_add(t, "/s, bound by ");
+        fb_text_add(t, name);
+        return;
+    }
+    fb_text_add(t, "nothing until ");
+    fb_text_add(t, name);
+    fb_text_add(t, " resets");
+}
+
 static void print_pace(FILE *out, const struct fly_signal *s)
 {
     double pace = 0.0;
@@ -118,9 +133,7 @@ static void print_pace(FILE *out, const struct fly_signal *s)
         fb_text_add(&t, ", then ");
     }
     if (p) {
-        fb_text_add_number(&t, pace);
-        fb_text_add(&t, p->name[0] ? "/s, bound by " : "/s, bound by the pool");
-        fb_text_add(&t, p->name);
+        add_pool_pace(&t, p, pace);
     } else if (s->stated_limit != FLY_ABSENT) {
         fb_text_add_number(&t, (double)s->stated_limit / ((double)s->stated_window_ns / 1e9));
         fb_text_add(&t, "/s, as the text states");

@@ -31,7 +31,7 @@ def test_a_refusal_is_explained():
     assert done.returncode == 0 and not done.stderr
     assert 'Refused for rate (status 429, "rate limit"). Send nothing for 30 s.' in text
     assert 'core' in text and '5000' in text and '1 min 30 s' in text
-    assert 'Pace: nothing for 30 s, then' in text and 'bound by core' in text
+    assert 'Pace: nothing for 30 s, then nothing until core resets.' in text
 
 
 def test_json_tells_the_same():
@@ -65,7 +65,7 @@ def test_paces_of_all_kinds():
     assert 'then 0.0833/s, as the text states.' in pace('', 'Maximum 5 requests within 1 minute')
     assert 'as fast as probing finds' in pace('Server: x')
     assert 'at most 3 at once' in pace('X-Concurrency-Limit: 3')
-    assert 'then 0/s, bound by bulk' in pace('sforce-limit-info: bulk=5/5\n'
+    assert 'then nothing until bulk resets.' in pace('sforce-limit-info: bulk=5/5\n'
                                              'x-ratelimit-bulk-reset: 9')
 
 
