@@ -10,6 +10,7 @@
 #include "fetch/fetch_parts.h"
 #include "util/buffer.h"
 #include "util/json.h"
+#include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -24,10 +25,10 @@ static void add_requests(const struct progress *p, struct buffer *to)
 {
     add_row(to, "requests  ");
     fb_buffer_add_text(to, p->total_grows ? "at least " : "");
-    fb_progress_count(p->total - p->done, to);
+    fb_words_count(p->total - p->done, to);
     if (p->done > 0) {
         fb_buffer_add_text(to, " (");
-        fb_progress_count(p->done, to);
+        fb_words_count(p->done, to);
         fb_buffer_add_text(to, " are done)");
     }
 }
@@ -50,11 +51,12 @@ static void add_times(const struct progress *p, struct buffer *to)
     fb_buffer_add_text(to, p->provider);
     fb_buffer_add_char(to, ')');
     add_row(to, "duration  ");
-    fb_progress_span(p->eta.span_ns, to);
+    fb_words_span(p->eta.span_ns, to);
     add_row(to, "finish    ");
-    fb_progress_instant(end_s, to);
-    fb_buffer_add_char(to, ' ');
-    fb_progress_clock(end_s + p->zone_s, to);
+    fb_words_instant(end_s, to);
+    fb_buffer_add_text(to, " (");
+    fb_words_minute(end_s + p->zone_s, to);
+    fb_buffer_add_char(to, ')');
 }
 
 static void add_text(const struct progress *p, struct buffer *to)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/json.h"
+#include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define BAR_WIDE 14
@@ -47,8 +48,8 @@ static void add_count(const struct progress *p, struct buffer *to)
     struct buffer done = BUFFER_INIT;
     struct buffer total = BUFFER_INIT;
 
-    fb_progress_count(p->done, &done);
-    fb_progress_count(p->total, &total);
+    fb_words_count(p->done, &done);
+    fb_words_count(p->total, &total);
     for (size_t i = done.size; i < total.size; i++)
         fb_buffer_add_char(to, ' ');
     fb_buffer_add(to, done.bytes, done.size);
@@ -72,7 +73,7 @@ static void add_share(const struct progress *p, struct buffer *to)
 
 static void add_rate(const struct progress *p, struct buffer *to)
 {
-    fb_progress_rate(p->rate, to);
+    fb_words_rate(p->rate, to);
     fb_buffer_add_text(to, "/s");
 }
 
@@ -82,7 +83,7 @@ static void add_limit(const struct progress *p, struct buffer *to)
         fb_buffer_add_text(to, "of ?");
     } else if (p->limit > 0.0) {
         fb_buffer_add_text(to, p->limit_learned ? "of ~" : "of ");
-        fb_progress_rate(p->limit, to);
+        fb_words_rate(p->limit, to);
     }
 }
 
@@ -94,16 +95,16 @@ static void add_left(const struct progress *p, struct buffer *to)
         fb_buffer_add_text(to, p->pool);
         fb_buffer_add_char(to, ' ');
     }
-    fb_progress_count(p->quota.left, to);
+    fb_words_count(p->quota.left, to);
     fb_buffer_add_char(to, '/');
-    fb_progress_count(p->quota.limit, to);
+    fb_words_count(p->quota.limit, to);
     fb_buffer_add_text(to, " left");
 }
 
 static void add_throttled(const struct progress *p, struct buffer *to)
 {
     fb_buffer_add_text(to, "429s ");
-    fb_progress_count(p->throttled, to);
+    fb_words_count(p->throttled, to);
 }
 
 static bool has_eta(const struct progress *p)
@@ -115,12 +116,12 @@ static void add_eta(const struct progress *p, struct buffer *to)
 {
     if (p->waits_ns >= NS_PER_S) {
         fb_buffer_add_text(to, "waits ");
-        fb_progress_span(p->waits_ns, to);
+        fb_words_span(p->waits_ns, to);
         fb_buffer_add_text(to, has_eta(p) ? ", " : "");
     }
     if (has_eta(p)) {
         fb_buffer_add_text(to, p->total_grows ? "ETA at least " : "ETA ");
-        fb_progress_span(p->eta.span_ns, to);
+        fb_words_span(p->eta.span_ns, to);
     } else if (p->learning && p->done < p->total) {
         fb_buffer_add_text(to, "learning");
     }
@@ -129,8 +130,11 @@ static void add_eta(const struct progress *p, struct buffer *to)
 /* Within a day: later ones have no clock. */
 static void add_clock(const struct progress *p, struct buffer *to)
 {
-    if (has_eta(p) && p->eta.span_ns < 20 * 3600 * NS_PER_S && !p->total_grows)
-        fb_progress_clock(p->now_s + p->zone_s + p->eta.span_ns / NS_PER_S, to);
+    if (!has_eta(p) || p->eta.span_ns >= 20 * 3600 * NS_PER_S || p->total_grows)
+        return;
+    fb_buffer_add_char(to, '(');
+    fb_words_minute(p->now_s + p->zone_s + p->eta.span_ns / NS_PER_S, to);
+    fb_buffer_add_char(to, ')');
 }
 
 static void add_bound(const struct progress *p, struct buffer *to)
@@ -226,18 +230,18 @@ static void add_bound_word(const struct progress *p, struct buffer *to)
 
 void fb_progress_plain(const struct progress *p, struct buffer *to)
 {
-    fb_progress_instant(p->now_s, to);
+    fb_words_instant(p->now_s, to);
     fb_buffer_add_text(to, " fetch");
     add_member(to, "done", p->done);
     if (!p->total_grows)
         add_member(to, "total", p->total);
     fb_buffer_add_text(to, " rate=");
-    fb_progress_rate(p->rate, to);
+    fb_words_rate(p->rate, to);
     if (has_eta(p)) {
         fb_buffer_add_text(to, " bound=");
         add_bound_word(p, to);
         fb_buffer_add_text(to, p->total_grows ? " eta_at_least=" : " eta=");
-        fb_progress_instant(p->now_s + p->eta.span_ns / NS_PER_S, to);
+        fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, to);
     } else if (p->learning) {
         fb_buffer_add_text(to, " learning");
     }
@@ -271,7 +275,7 @@ static void add_json_eta(const struct progress *p, struct buffer *to)
 {
     struct buffer at = BUFFER_INIT;
 
-    fb_progress_instant(p->now_s + p->eta.span_ns / NS_PER_S, &at);
+    fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, &at);
     add_json_bound(p, to);
     fb_json_text(to, "eta", fb_buffer_text(&at));
     fb_json_real(to, "eta_s", (double)p->eta.span_ns / 1e9, 1);

@@ -52,23 +52,10 @@ void fb_progress_plain(const struct progress *p, struct buffer *to);
 /* {"type":"progress", ...} */
 void fb_progress_json(const struct progress *p, struct buffer *to);
 
-/* A span in at most two units: "< 1 s", "40 s", "12m 30s", "1h 40m", "3d 4h", "> 1 y". */
-void fb_progress_span(int64_t span_ns, struct buffer *to);
-
-/* 1234567 as "1,234,567". */
-void fb_progress_count(int64_t n, struct buffer *to);
-
 /* "core 5000/h", "~12/s", "answers": what decides; nothing where nothing does. */
 void fb_progress_bound(const struct progress *p, struct buffer *to);
 
 /* "[====>     ]", so wide with its brackets. */
 void fb_progress_bar(const struct progress *p, size_t width, struct buffer *to);
-
-/* About three digits: "0.5", "1.25", "11.8", "650". */
-void fb_progress_rate(double rate, struct buffer *to);
-
-/* "2026-11-15T14:32:07Z", "(14:32)" */
-void fb_progress_instant(int64_t at_s, struct buffer *to);
-void fb_progress_clock(int64_t at_s, struct buffer *to);
 
 #endif

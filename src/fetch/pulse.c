@@ -13,6 +13,7 @@
 #include "fetch/fetch_parts.h"
 #include "ledger/body.h"
 #include "util/text.h"
+#include "view/words.h"
 
 #define NS_PER_S     INT64_C(1000000000)
 #define KEYS_MAX     64
@@ -255,11 +256,11 @@ static void tell_hold(struct fetch *f, const struct look *l, size_t i, int64_t d
     fb_buffer_add_char(&b, '/');
     fb_buffer_add_text(&b, s->key.pool);
     fb_buffer_add_text(&b, " for ");
-    fb_progress_span(l->key[i].wait_ns, &b);
+    fb_words_span(l->key[i].wait_ns, &b);
     fb_buffer_add_text(&b, ": ");
     add_reason(l, s, &b);
     fb_buffer_add_text(&b, ". Nothing lost; ");
-    fb_progress_count(done, &b);
+    fb_words_count(done, &b);
     fb_buffer_add_text(&b, " done. Ctrl-C stops safely.");
     if (fb_buffer_text(&b))
         fb_screen_say(&f->screen, b.bytes, true);

@@ -9,6 +9,7 @@
 #include "util/buffer.h"
 #include "util/json.h"
 #include "util/text.h"
+#include "view/words.h"
 
 #define FAILURES_TOLD 10
 
@@ -154,7 +155,7 @@ static void add_summary(const struct fetch *f, const struct engine_stats *s, int
     fb_text_add_span(&t, spent_ns);
     (void)snprintf(text, sizeof text, "%lld done in %s (", (long long)done, span);
     fb_buffer_add_text(to, text);
-    fb_progress_rate(spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, to);
+    fb_words_rate(spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, to);
     (void)snprintf(text, sizeof text,
                    "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld request%s, "
                    "%lld throttled",

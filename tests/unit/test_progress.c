@@ -4,6 +4,7 @@
 
 #include "fetch/eta.h"
 #include "fetch/progress.h"
+#include "view/words.h"
 
 #define MIN (60 * S)
 #define H   (3600 * S)
@@ -164,7 +165,7 @@ static void spans_have_at_most_two_units(void **state)
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         struct buffer b = BUFFER_INIT;
 
-        fb_progress_span(CASES[i].ns, &b);
+        fb_words_span(CASES[i].ns, &b);
         assert_string_equal(fb_buffer_text(&b), CASES[i].text);
         fb_buffer_fini(&b);
     }

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/* key.c - a key in words, as cells of a table, and as JSON. */
+#include "view/key.h"
+
+#include <string.h>
+
+#include "util/json.h"
+#include "util/utf8.h"
+#include "view/limits.h"
+#include "view/words.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+void fb_view_put(char *field, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length >= size)
+        length = fb_utf8_prefix(text, size - 1);
+    memcpy(field, text, length);
+    memset(field + length, 0, size - length);
+}
+
+void fb_view_key_name(const struct view_key *k, struct buffer *to)
+{
+    fb_buffer_add_text(to, k->provider);
+    if (!k->pool[0] || strcmp(k->pool, "default") == 0)
+        return;
+    fb_buffer_add_char(to, '/');
+    fb_buffer_add_text(to, k->pool);
+}
+
+bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns)
+{
+    return k->quota_limit > 0 && (k->quota_reset_ns == 0 || k->quota_reset_ns > now_ns);
+}
+
+bool fb_view_key_waits(const struct view_key *k, int64_t now_ns)
+{
+    return k->ready_ns != VIEW_NEVER && k->ready_ns - now_ns >= NS_PER_S;
+}
+
+enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
+{
+    enum view_health health = fb_view_health(k, now_ns);
+
+    if (k->flags & VIEW_KEY_DISABLED)
+        return VIEW_idle;
+    if (fb_view_key_waits(k, now_ns))
+        return VIEW_holding;
+    if (k->flags & VIEW_KEY_BROKEN || health <= VIEW_CRITICAL)
+        return VIEW_critical;
+    if (health == VIEW_WARNING)
+        return VIEW_warning;
+    return k->queued + k->in_flight > 0 ? VIEW_ok : VIEW_idle;
+}
+
+/* ----------------------------------------------------------------------------------- the cells */
+
+void fb_view_key_limit(const struct view_key *k, struct buffer *to)
+{
+    if (k->flags & VIEW_KEY_LEARNING) {
+        fb_buffer_add_char(to, '?');
+        return;
+    }
+    if (k->limit <= 0.0) {
+        fb_buffer_add_char(to, '-');
+        return;
+    }
+    fb_buffer_add_text(to, k->flags & VIEW_KEY_LEARNED ? "~" : "");
+    fb_words_rate(k->limit, to);
+    fb_buffer_add_text(to, "/s");
+}
+
+void fb_view_key_rate(const struct view_key *k, struct buffer *to)
+{
+    fb_words_rate(k->rate, to);
+    fb_buffer_add_text(to, " / ");
+    fb_view_key_limit(k, to);
+}
+
+void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    if (fb_view_key_has_quota(k, now_ns)) {
+        fb_words_count(k->quota_left, to);
+        fb_buffer_add_text(to, " of ");
+        fb_words_count(k->quota_limit, to);
+    } else if (k->window_limit > 0) {
+        fb_words_count(k->window_left, to);
+        fb_buffer_add_text(to, " of ");
+        fb_words_window(k->window_limit, k->window_ns, to);
+    } else if (k->flags & VIEW_KEY_LEARNED && k->limit > 0.0) {
+        fb_buffer_add_text(to, "learned, ");
+        fb_buffer_add_int(to, (int64_t)(k->confidence * 100.0 + 0.5));
+        fb_buffer_add_text(to, " %");
+    }
+}
+
+void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    if (k->ready_ns == VIEW_NEVER) {
+        fb_buffer_add_text(to, "with an answer");
+    } else if (fb_view_key_waits(k, now_ns)) {
+        fb_buffer_add_text(to, "in ");
+        fb_words_span(k->ready_ns - now_ns, to);
+    } else {
+        fb_buffer_add_text(to, k->queued + k->in_flight > 0 ? "now" : "-");
+    }
+}
+
+/* ------------------------------------------------------------------------------------- as JSON */
+
+static void add_limit_json(const struct view_key *k, struct buffer *to)
+{
+    if (k->spec[0])
+        fb_json_text(to, "spec", k->spec);
+    if (k->said_by[0])
+        fb_json_text(to, "said_by", k->said_by);
+    if (k->limit > 0.0 && !(k->flags & VIEW_KEY_LEARNING))
+        fb_json_real(to, "limit_per_s", k->limit, 4);
+    fb_json_bool(to, "learned", (k->flags & VIEW_KEY_LEARNED) != 0);
+    fb_json_bool(to, "learning", (k->flags & VIEW_KEY_LEARNING) != 0);
+    if (k->flags & VIEW_KEY_LEARNED)
+        fb_json_real(to, "confidence", k->confidence, 3);
+    if (k->window_limit <= 0)
+        return;
+    fb_json_name(to, "window");
+    fb_buffer_add_char(to, '{');
+    fb_json_int(to, "limit", k->window_limit);
+    fb_json_int(to, "remaining", k->window_left);
+    fb_words_json_span(to, "window_s", k->window_ns);
+    fb_buffer_add_char(to, '}');
+}
+
+static void add_quota_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    if (!fb_view_key_has_quota(k, now_ns))
+        return;
+    fb_json_name(to, "quota");
+    fb_buffer_add_char(to, '{');
+    fb_json_int(to, "limit", k->quota_limit);
+    fb_json_int(to, "remaining", k->quota_left);
+    fb_json_real(to, "remaining_ratio", (double)k->quota_left / (double)k->quota_limit, 4);
+    if (k->quota_window_ns > 0)
+        fb_words_json_span(to, "window_s", k->quota_window_ns);
+    fb_words_json_instant(to, "reset", k->quota_reset_ns, now_ns);
+    fb_buffer_add_char(to, '}');
+}
+
+static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    fb_json_bool(to, "may_start", k->ready_ns <= now_ns);
+    if (k->ready_ns > now_ns)
+        fb_words_json_instant(to, "next_start", k->ready_ns, now_ns);
+    if (k->ready_ns > now_ns && k->cause[0])
+        fb_json_text(to, "cause", k->cause);
+    if (k->why[0])
+        fb_json_text(to, "why", k->why);
+}
+
+static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    if (k->requests >= 0)
+        fb_json_int(to, "requests", k->requests);
+    if (k->refused >= 0)
+        fb_json_int(to, "throttled", k->refused);
+    if (k->told_by[0])
+        fb_json_text(to, "told_by", k->told_by);
+    if (k->refused_ns == 0)
+        return;
+    fb_json_name(to, "last_refusal");
+    fb_buffer_add_char(to, '{');
+    fb_words_json_instant(to, "at", k->refused_ns, now_ns);
+    fb_json_int(to, "status", k->refused_status);
+    fb_json_text(to, "item", k->refused_item);
+    if (k->retry_after_ns > 0)
+        fb_words_json_span(to, "retry_after_s", k->retry_after_ns);
+    fb_buffer_add_char(to, '}');
+}
+
+void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    fb_buffer_add_char(to, '{');
+    fb_json_text(to, "provider", k->provider);
+    fb_json_text(to, "pool", k->pool);
+    if (k->credential[0])
+        fb_json_text(to, "credential", k->credential);
+    fb_json_text(to, "state", fb_view_state_name(fb_view_key_state(k, now_ns)));
+    fb_json_bool(to, "enabled", !(k->flags & VIEW_KEY_DISABLED));
+    fb_json_bool(to, "breaker_open", (k->flags & VIEW_KEY_BROKEN) != 0);
+    fb_words_json_instant(to, "seen", k->seen_ns, now_ns);
+    fb_json_int(to, "queued", k->queued);
+    fb_json_int(to, "in_flight", k->in_flight);
+    fb_json_real(to, "rate_per_s", k->rate, 3);
+    add_limit_json(k, to);
+    add_quota_json(k, now_ns, to);
+    add_wait_json(k, now_ns, to);
+    add_refusal_json(k, now_ns, to);
+    fb_buffer_add_char(to, '}');
+}

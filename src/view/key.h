@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * key.h - one key (provider x pool x credential): what bounds it, what is left, what it waits for.
+ *
+ * Limits, status, top and why all show keys; this is the part that they share. Plain memory,
+ * without pointers: a running batch leaves it where other processes can read it.
+ */
+#ifndef FLYBALL_VIEW_KEY_H
+#define FLYBALL_VIEW_KEY_H
+
+#include <stdint.h>
+
+#include "view/view.h"
+
+#define VIEW_NAME  64 /* bytes of a name, its end included; longer ones are cut */
+#define VIEW_CAUSE 24
+#define VIEW_TEXT  256
+#define VIEW_NEVER INT64_MAX /* ready_ns: only an answer can decide */
+
+/* flags */
+#define VIEW_KEY_LEARNED  1u /* `limit` is believed, not stated */
+#define VIEW_KEY_LEARNING 2u /* nothing has refused yet: the pace still rises */
+#define VIEW_KEY_BROKEN   4u /* its breaker is open */
+#define VIEW_KEY_DISABLED 8u /* switched off by the operator */
+
+struct view_key {
+    char provider[VIEW_NAME];
+    char pool[VIEW_NAME];        /* "default" where the provider has only one */
+    char credential[VIEW_CAUSE]; /* a keyed hash, never the secret; "": none */
+    int64_t seen_ns;             /* when all this was so */
+
+    int64_t queued;
+    int64_t in_flight;
+    double rate; /* sent a second, in the last seconds */
+    uint32_t flags;
+    uint32_t reserved;
+
+    char spec[VIEW_TEXT];     /* limit text as stated, or "" */
+    char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
+    double limit;             /* permits a second, stated or believed; 0: none */
+    double confidence;        /* 0..1, of what was learned */
+    int64_t window_limit;     /* of the fullest stated window; 0: there is none */
+    int64_t window_left;
+    int64_t window_ns;
+
+    int64_t quota_limit; /* told by the server; 0: nothing was told */
+    int64_t quota_left;
+    int64_t quota_window_ns; /* 0: not told */
+    int64_t quota_reset_ns;  /* an instant */
+
+    int64_t ready_ns;       /* the next request may start; <= now: now; VIEW_NEVER */
+    char cause[VIEW_CAUSE]; /* what it waits for: "hold", "bucket", ...; "": nothing */
+    char why[VIEW_TEXT];    /* a sentence about that */
+
+    int64_t requests;       /* sent; -1: not counted */
+    int64_t refused;        /* of those, for rate; -1: not counted */
+    int64_t refused_ns;     /* the last refusal; 0: none */
+    int64_t retry_after_ns; /* what it asked for; 0: nothing */
+    int32_t refused_status;
+    int32_t reserved_too;
+    char refused_item[VIEW_NAME]; /* the request that was refused */
+    char told_by[VIEW_NAME];      /* the header or phrase that told of limits last, or "" */
+};
+
+/* "github/core", "127.0.0.1:8080": a pool that is the only one goes without saying. */
+void fb_view_key_name(const struct view_key *k, struct buffer *to);
+
+/* Copy a name into a field of `size` bytes, cut at a whole character where it is longer. */
+void fb_view_put(char *field, size_t size, const char *text);
+
+/* Whether it is well: by its quota, its breaker, what it waits for, whether anything is to do. */
+enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns);
+
+/* Whether what the server told of its quota still holds: its reset is not past. */
+bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
+
+/* Whether nothing may start for a second or more. */
+bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
+
+/* "~12.0/s", "?" while it is searched for, "-" where there is none. */
+void fb_view_key_limit(const struct view_key *k, struct buffer *to);
+
+/* "11.8 / ~12.0/s", "1,712 of 5,000", "in 41 s": cells of a table; "" where nothing is known. */
+void fb_view_key_rate(const struct view_key *k, struct buffer *to);
+void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *to);
+void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *to);
+
+/* All of it as the members of one JSON object, with its braces. */
+void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *to);
+
+#endif
