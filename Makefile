@@ -38,7 +38,7 @@ VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 # (gen/) is made in $(BUILD) from presets/ and compiled like the rest.
 sources    = $(sort $(wildcard $(foreach f,$(1),src/$(f)/*.c src/$(f)/*/*.c)))
 LIB_SRC   := $(call sources,core signal ledger util) gen/presets.c
-APP_SRC   := $(call sources,http1 view store config engine fetch serve watch sim mock)
+APP_SRC   := $(call sources,http1 view store config engine fetch serve watch sim mock daemon)
 CLI_SRC   := $(call sources,cli)
 APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
 PRESETS   := $(sort $(wildcard presets/*.yaml))

@@ -42,13 +42,14 @@ struct event {
     int64_t waited_ns;   /* of that, for permits */
     double rate;         /* permits a second (RATE) */
     enum event_type kind;
-    int32_t status;     /* HTTP, or 0 */
-    int32_t attempt;    /* the first is 1 */
-    uint32_t lost;      /* events dropped just before this one */
-    char outcome[16];   /* "ok", "failed", ... (OUTCOME); "retry", "skip" ... (others) */
-    char error[24];     /* the class of the failure, or "" */
-    char cause[24];     /* why it waits: "bucket", "hold", ... */
-    char operation[24]; /* cut where longer, like what follows */
+    int32_t status;   /* HTTP, or 0 */
+    int32_t attempt;  /* the first is 1 */
+    uint32_t lost;    /* events dropped just before this one */
+    char outcome[16]; /* "ok", "failed", ... (OUTCOME); "retry", "skip" ... (others) */
+    char error[24];   /* the class of the failure, or "" */
+    char cause[24];   /* why it waits: "bucket", "hold", ... */
+    char method[16];  /* of the request; cut where longer, like what follows */
+    char operation[24];
     char provider[64];
     char pool[32];
     char item[64]; /* the task's id */

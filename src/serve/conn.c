@@ -56,8 +56,9 @@ void fb_conn_close(struct conn *c, bool reset)
     c->state = CONN_CLOSED;
     end_exchange(c, false);
     uv_close((uv_handle_t *)&c->timer, on_handle_closed);
-    if (!reset || uv_tcp_close_reset(&c->tcp, on_handle_closed) < 0)
-        uv_close((uv_handle_t *)&c->tcp, on_handle_closed);
+    reset = reset && c->wire.handle.type == UV_TCP;
+    if (!reset || uv_tcp_close_reset(&c->wire.tcp, on_handle_closed) < 0)
+        uv_close(&c->wire.handle, on_handle_closed);
 }
 
 static void on_shut(uv_shutdown_t *request, int status)
@@ -82,7 +83,7 @@ static void flush(struct conn *c)
     c->state = CONN_FLUSH;
     c->queue_then = fb_conn_queued(c);
     fb_conn_set_timer(c, c->server->options.idle_ms);
-    if (uv_shutdown(&c->shut, (uv_stream_t *)&c->tcp, on_shut) < 0)
+    if (uv_shutdown(&c->shut, &c->wire.stream, on_shut) < 0)
         fb_conn_close(c, false);
     else
         read_if_room(c);
@@ -239,7 +240,7 @@ static void on_client_gone(struct conn *c, bool eof)
 {
     c->eof = true;
     if (eof && !c->open && c->state != CONN_LINGER && fb_conn_queued(c) > 0) {
-        uv_read_stop((uv_stream_t *)&c->tcp);
+        uv_read_stop(&c->wire.stream);
         flush(c);
     } else {
         fb_conn_close(c, false);
@@ -270,8 +271,8 @@ static void read_if_room(struct conn *c)
         return;
     c->reading = room;
     if (!room)
-        uv_read_stop((uv_stream_t *)&c->tcp);
-    else if (uv_read_start((uv_stream_t *)&c->tcp, on_alloc, on_read) < 0)
+        uv_read_stop(&c->wire.stream);
+    else if (uv_read_start(&c->wire.stream, on_alloc, on_read) < 0)
         fb_conn_close(c, false);
 }
 
@@ -313,7 +314,7 @@ static void turn_away(struct conn *c)
     uv_buf_t buf = uv_buf_init(sorry, sizeof(sorry) - 1);
 
     c->server->stats.turned_away++;
-    uv_try_write((uv_stream_t *)&c->tcp, &buf, 1);
+    uv_try_write(&c->wire.stream, &buf, 1);
     fb_conn_close(c, false);
 }
 
@@ -330,31 +331,49 @@ static void link_to_server(struct conn *c, struct server *s)
     c->exchange.peer = &c->peer;
 }
 
+static void init_wire(union wire *w, const struct server *s)
+{
+    if (s->listener.handle.type == UV_NAMED_PIPE)
+        uv_pipe_init(s->loop, &w->pipe, 0);
+    else
+        uv_tcp_init(s->loop, &w->tcp);
+}
+
+/* All who come through a socket in the file system are one client: its owner. */
+static int find_peer(struct conn *c)
+{
+    int size = sizeof(c->peer);
+
+    if (c->wire.handle.type == UV_TCP)
+        return uv_tcp_getpeername(&c->wire.tcp, &c->peer.any, &size);
+    c->peer.any.sa_family = AF_UNIX;
+    return 0;
+}
+
 int fb_conn_accept(struct server *s, uv_stream_t *listener)
 {
     struct conn *c = fb_alloc_raw(sizeof *c);
     struct http_limits limits = FB_HTTP_LIMITS;
-    int size = sizeof(c->peer);
 
     if (!c)
         return -ENOMEM;
     memset(c, 0, offsetof(struct conn, head));
     limits.body = s->options.body_bytes_max;
     fb_http_reader_init(&c->reader, &limits, c->store, c->field);
-    uv_tcp_init(s->loop, &c->tcp);
+    init_wire(&c->wire, s);
     uv_timer_init(s->loop, &c->timer);
-    c->tcp.data = c->timer.data = c;
+    c->wire.handle.data = c->timer.data = c;
     c->handles = 2;
 
-    int rc = uv_accept(listener, (uv_stream_t *)&c->tcp);
-    bool full = rc < 0 || uv_tcp_getpeername(&c->tcp, &c->peer.any, &size) < 0 ||
-                fb_server_is_full(s, &c->peer);
+    int rc = uv_accept(listener, &c->wire.stream);
+    bool full = rc < 0 || find_peer(c) < 0 || fb_server_is_full(s, &c->peer);
     link_to_server(c, s);
     if (full) {
         turn_away(c);
         return rc;
     }
-    uv_tcp_nodelay(&c->tcp, 1);
+    if (c->wire.handle.type == UV_TCP)
+        uv_tcp_nodelay(&c->wire.tcp, 1);
     enter_idle(c);
     read_if_room(c);
     return 0;

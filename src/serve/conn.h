@@ -30,8 +30,16 @@ enum conn_state {
     CONN_CLOSED
 };
 
-struct conn {
+/* A TCP socket, or one in the file system. */
+union wire {
+    uv_handle_t handle;
+    uv_stream_t stream;
     uv_tcp_t tcp;
+    uv_pipe_t pipe;
+};
+
+struct conn {
+    union wire wire;
     uv_timer_t timer;
     uv_shutdown_t shut;
     int handles; /* of these two that are not closed yet */
@@ -126,10 +134,10 @@ bool fb_conn_is_full(const struct conn *c);
 
 struct server {
     uv_loop_t *loop;
-    uv_tcp_t listener;
+    union wire listener;
     uv_timer_t timer; /* the end of draining, or the next try to accept */
     int handles;      /* of these that are not closed yet */
-    bool listening;
+    bool has_listener;
     bool draining;
     struct server_options options;
     const struct handler *handler;

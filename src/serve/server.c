@@ -8,6 +8,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 
 #include "serve/conn.h"
 #include "util/alloc.h"
@@ -41,9 +44,7 @@ int fb_server_new(uv_loop_t *loop, const struct server_options *options,
     s->context = context;
     uv_timer_init(loop, &s->timer);
     s->timer.data = s;
-    uv_tcp_init(loop, &s->listener);
-    s->listener.data = s;
-    s->handles = 2;
+    s->handles = 1;
     *ret_server = s;
     return 0;
 }
@@ -67,7 +68,7 @@ static void on_retry(uv_timer_t *timer)
 {
     struct server *s = timer->data;
 
-    on_connection((uv_stream_t *)&s->listener, 0);
+    on_connection(&s->listener.stream, 0);
 }
 
 /* A connection that cannot be taken for want of memory waits in libuv, which then takes no more. */
@@ -81,22 +82,46 @@ static void on_connection(uv_stream_t *listener, int status)
         uv_timer_start(&s->timer, on_retry, RETRY_MS, 0);
 }
 
+/* The handle exists from here on, and is closed at the end whatever becomes of it. */
+static void own_listener(struct server *s)
+{
+    assert(!s->has_listener && !s->draining);
+    s->listener.handle.data = s;
+    s->has_listener = true;
+    s->handles++;
+}
+
 int fb_server_listen(struct server *s, const union address *where, union address *ret_actual)
 {
     union address actual;
     int size = sizeof actual;
 
-    assert(!s->listening && !s->draining);
-    int rc = uv_tcp_bind(&s->listener, &where->any, 0);
+    uv_tcp_init(s->loop, &s->listener.tcp);
+    own_listener(s);
+    int rc = uv_tcp_bind(&s->listener.tcp, &where->any, 0);
     if (rc == 0)
-        rc = uv_listen((uv_stream_t *)&s->listener, BACKLOG, on_connection);
+        rc = uv_listen(&s->listener.stream, BACKLOG, on_connection);
     if (rc == 0)
-        rc = uv_tcp_getsockname(&s->listener, &actual.any, &size);
+        rc = uv_tcp_getsockname(&s->listener.tcp, &actual.any, &size);
     if (rc < 0)
         return rc;
-    s->listening = true;
     *ret_actual = actual;
     return 0;
+}
+
+int fb_server_listen_path(struct server *s, const char *path, mode_t mode)
+{
+    struct sockaddr_un name;
+
+    if (strlen(path) >= sizeof(name.sun_path))
+        return -ENAMETOOLONG; /* libuv would cut it */
+    uv_pipe_init(s->loop, &s->listener.pipe, 0);
+    own_listener(s);
+    int rc = uv_pipe_bind(&s->listener.pipe, path);
+    /* Nobody can connect between the two: it does not listen yet. */
+    if (rc == 0 && chmod(path, mode) < 0)
+        rc = -errno;
+    return rc == 0 ? uv_listen(&s->listener.stream, BACKLOG, on_connection) : rc;
 }
 
 /* ---- the end ---- */
@@ -144,7 +169,8 @@ void fb_server_drain(struct server *s, int64_t within_ms, void (*done)(void *con
     if (!s->draining) {
         s->draining = true;
         s->done = done;
-        uv_close((uv_handle_t *)&s->listener, on_closed);
+        if (s->has_listener)
+            uv_close(&s->listener.handle, on_closed);
         for (struct conn *c = s->first; c; c = c->next)
             fb_conn_retire(c);
         uv_timer_start(&s->timer, on_late, ms, 0);

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <uv.h>
 
@@ -76,6 +77,13 @@ int fb_server_new(uv_loop_t *loop, const struct server_options *options,
 
 /* Listen. 0 or a negative errno; *ret_actual is where, the port filled in. Once a server. */
 int fb_server_listen(struct server *s, const union address *where, union address *ret_actual)
+    __attribute__((warn_unused_result));
+
+/*
+ * The same on a socket in the file system, with this mode; it goes away with the server. 0 or a
+ * negative errno, -EADDRINUSE where something is there already: whose it is only the caller knows.
+ */
+int fb_server_listen_path(struct server *s, const char *path, mode_t mode)
     __attribute__((warn_unused_result));
 
 /*

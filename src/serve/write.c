@@ -61,7 +61,7 @@ static void queue(struct conn *c, const uv_buf_t *bufs, unsigned count, size_t s
     }
     uv_buf_t all = uv_buf_init(p->bytes, (unsigned)at);
     p->request.data = p;
-    if (uv_write(&p->request, (uv_stream_t *)&c->tcp, &all, 1, on_written) < 0) {
+    if (uv_write(&p->request, &c->wire.stream, &all, 1, on_written) < 0) {
         fb_free(p);
         fail(c);
         return;
@@ -78,8 +78,7 @@ void fb_conn_write(struct conn *c, const uv_buf_t *bufs, unsigned count)
     for (unsigned i = 0; i < count; i++)
         total += bufs[i].len;
     /* While something waits, this waits behind it. */
-    int sent =
-        fb_conn_queued(c) > 0 ? UV_EAGAIN : uv_try_write((uv_stream_t *)&c->tcp, bufs, count);
+    int sent = fb_conn_queued(c) > 0 ? UV_EAGAIN : uv_try_write(&c->wire.stream, bufs, count);
     if (sent < 0 && sent != UV_EAGAIN)
         fail(c);
     else if (sent < 0 || (size_t)sent < total)
@@ -88,7 +87,7 @@ void fb_conn_write(struct conn *c, const uv_buf_t *bufs, unsigned count)
 
 size_t fb_conn_queued(const struct conn *c)
 {
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->tcp);
+    return uv_stream_get_write_queue_size(&c->wire.stream);
 }
 
 bool fb_conn_is_full(const struct conn *c)

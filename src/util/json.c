@@ -130,12 +130,11 @@ void fb_json_bool(struct buffer *b, const char *name, bool value)
     fb_buffer_add_text(b, value ? "true" : "false");
 }
 
-void fb_json_real(struct buffer *b, const char *name, double value, int digits)
+void fb_json_add_real(struct buffer *b, double value, int digits)
 {
     char number[48];
     struct text t;
 
-    fb_json_name(b, name);
     if (!(value - value == 0.0)) {
         fb_buffer_add_text(b, "null");
         return;
@@ -143,6 +142,12 @@ void fb_json_real(struct buffer *b, const char *name, double value, int digits)
     fb_text_init(&t, number, sizeof number);
     fb_text_add_fixed(&t, value, digits);
     fb_buffer_add_text(b, number);
+}
+
+void fb_json_real(struct buffer *b, const char *name, double value, int digits)
+{
+    fb_json_name(b, name);
+    fb_json_add_real(b, value, digits);
 }
 
 void fb_json_bytes(struct buffer *b, const char *name, const char *bytes, size_t size)

@@ -29,7 +29,8 @@ void fb_json_text(struct buffer *b, const char *name, const char *text);
 void fb_json_int(struct buffer *b, const char *name, int64_t value);
 void fb_json_bool(struct buffer *b, const char *name, bool value);
 
-/* With at most so many digits after the point; null unless finite. */
+/* With at most so many digits after the point; null unless finite. As a value, as a member. */
+void fb_json_add_real(struct buffer *b, double value, int digits);
 void fb_json_real(struct buffer *b, const char *name, double value, int digits);
 
 /* `"name":"text"`, or `"name_base64":"..."` where the bytes are not UTF-8. */
