@@ -11,6 +11,9 @@ BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
 INCDIR  ?= $(PREFIX)/include
 MANDIR  ?= $(PREFIX)/share/man
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
+FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 # DESTDIR is put before all of them by the install targets.
 
 ifeq ($(origin CC),default)
@@ -102,7 +105,7 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all run plot test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
-  bench-fetch bench-peers prove-limits figures install uninstall clean help deps FORCE
+  bench-fetch bench-peers prove-limits figures manual install uninstall clean help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
@@ -141,6 +144,15 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CC) $(CLANG) $(BASE) $(RELEASE) $(SANITIZE) $(CPPFLAGS)' | cmp -s - $@ || \
 	  echo '$(CC) $(CLANG) $(BASE) $(RELEASE) $(SANITIZE) $(CPPFLAGS)' >$@
+
+# The commit goes into one object, which alone is made again when it changes.
+$(BUILD)/commit: FORCE
+	@mkdir -p $(@D)
+	@{ test -e .git && git describe --always --exclude '*' --abbrev=10 --dirty=+ 2>/dev/null || \
+	  echo; } >$@.new; cmp -s $@.new $@ || cp $@.new $@; rm -f $@.new
+
+$(BUILD)/%/src/cli/version.o: private CPPFLAGS += -DFB_COMMIT='"$(shell cat $(BUILD)/commit)"'
+$(BUILD)/obj/src/cli/version.o $(BUILD)/san/src/cli/version.o: $(BUILD)/commit
 
 # ---------------------------------------------------------------------- the library, the command
 
@@ -287,6 +299,9 @@ pictures: all ## draw docs/limit.svg and docs/compare.svg from real runs
 figures: all ## run what the README quotes, and write the results into it (some minutes)
 	@$(PYTHON) tools/figures --flyball $(BUILD)/flyball README.md
 
+manual: all ## write the options of the commands into docs/man/, from their tables
+	@$(PYTHON) tools/manual --flyball $(BUILD)/flyball
+
 tidy: all ## the house rules, each with a check
 	@tools/deps test
 	@$(PYTHON) tools/tidy --self-test
@@ -365,7 +380,7 @@ $(BUILD)/flyball.pc: flyball.pc.in Makefile FORCE
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|' \
 	  -e 's|@VERSION@|$(VERSION)|' flyball.pc.in >$@
 
-install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: command, library, headers, manual
+install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: all that is for others
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCDIR)/flyball
 	install -m 755 $(BUILD)/flyball $(DESTDIR)$(BINDIR)/
 	install -m 644 $(BUILD)/$(SOFILE) $(BUILD)/libflyball.a $(DESTDIR)$(LIBDIR)/
@@ -378,6 +393,10 @@ install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: command, library, heade
 	for page in $(PAGES3); do for name in $$($(FUNCTIONS) $$page); do \
 	  test $$name.3 = $${page##*/} || \
 	  ln -sf $${page##*/} $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done; done
+	install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR))
+	$(BUILD)/flyball completion bash >$(DESTDIR)$(BASHDIR)/flyball
+	$(BUILD)/flyball completion zsh >$(DESTDIR)$(ZSHDIR)/_flyball
+	$(BUILD)/flyball completion fish >$(DESTDIR)$(FISHDIR)/flyball.fish
 
 uninstall: ## what install put there, and nothing else
 	rm -f $(DESTDIR)$(BINDIR)/flyball $(DESTDIR)$(LIBDIR)/pkgconfig/flyball.pc
@@ -385,6 +404,8 @@ uninstall: ## what install put there, and nothing else
 	rm -f $(addprefix $(DESTDIR)$(INCDIR)/,$(HEADERS:include/%=%))
 	for page in $(MAN); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
 	for name in $$($(FUNCTIONS) $(PAGES3)); do rm -f $(DESTDIR)$(MANDIR)/man3/$$name.3; done
+	rm -f $(DESTDIR)$(BASHDIR)/flyball $(DESTDIR)$(ZSHDIR)/_flyball \
+	  $(DESTDIR)$(FISHDIR)/flyball.fish
 	-rmdir $(DESTDIR)$(INCDIR)/flyball
 
 # What each object was made from, as the compiler saw it.

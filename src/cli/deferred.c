@@ -20,30 +20,14 @@ struct deferred_line {
     bool json;
 };
 
+#define OPTION_TARGET struct deferred_line
+
 static const struct option_row ROWS[] = {
-    {"--journal", OPTION_TEXT, offsetof(struct deferred_line, journal), 0, 0, "the name of a file"},
-    {"--json", OPTION_FLAG, offsetof(struct deferred_line, json), 0, 0, ""},
+    {"--journal", OPTION_FILE(journal, "FILE"),
+     .about = "of this journal; not said: of all in $XDG_STATE_HOME/flyball"},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object"},
     {0},
 };
-
-static void deferred_help(FILE *out)
-{
-    fputs("flyball deferred - list what batches have put off\n"
-          "\n"
-          "  flyball deferred [OPTION...]\n"
-          "\n"
-          "  --journal FILE  of this journal; else of all in $XDG_STATE_HOME/flyball\n"
-          "  --json          one JSON object\n"
-          "\n"
-          "They are run by the same command again; 'flyball help fetch' says how.\n"
-          "Exit: 0 done, 1 a journal cannot be read, 2 usage.\n"
-          "\n"
-          "Examples:\n"
-          "  flyball deferred\n"
-          "  flyball deferred --json\n"
-          "  flyball deferred --journal batch.journal\n",
-          out);
-}
 
 struct listing {
     bool json;
@@ -168,7 +152,7 @@ static int deferred_run(int argc, char **argv)
 {
     struct deferred_line line = {0};
 
-    if (fb_options_read(ROWS, NAME, argc, argv, &line) < 0)
+    if (fb_options_read(&fb_command_deferred, argc, argv, &line) < 0)
         return EXIT_USAGE;
     struct listing l = {.json = line.json};
     if (l.json)
@@ -187,6 +171,12 @@ static int deferred_run(int argc, char **argv)
 const struct command fb_command_deferred = {
     .name = NAME,
     .about = "list what batches have put off",
-    .help = deferred_help,
+    .usage = "[OPTION...]",
+    .options = ROWS,
+    .notes = "They are run by the same 'flyball fetch' command again, with --deferred.",
+    .exits = "0 done, 1 a journal cannot be read, 2 usage",
+    .examples = "flyball deferred\n"
+                "flyball deferred --json\n"
+                "flyball deferred --journal batch.journal\n",
     .run = deferred_run,
 };

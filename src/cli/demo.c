@@ -14,7 +14,6 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
-#include "config/suggest.h"
 #include "fetch/fetch.h"
 #include "fetch/paths.h"
 
@@ -27,41 +26,17 @@ struct demo_line {
     int64_t requests;
 };
 
-#define ROW(name, kind, field, low, high, expects)                        \
-    {                                                                     \
-        name, kind, offsetof(struct demo_line, field), low, high, expects \
-    }
+#define OPTION_TARGET struct demo_line
 
 static const struct option_row ROWS[] = {
-    ROW("--seed", OPTION_INT, seed, 0, 9e15, "a whole number from 0 on"),
-    ROW("--requests", OPTION_INT, requests, 1, 100000, "a number from 1 to 100000"),
-    ROW("--dialect", OPTION_TEXT, dialect, 0, 0, "a name such as github"),
+    {"--seed", OPTION_INT(seed, "N", 0, 9e15),
+     .about = "draw the limit from this number; not said: any, which is shown"},
+    {"--requests", OPTION_INT(requests, "N", 1, 100000), .standard = "600",
+     .about = "so many requests"},
+    {"--dialect", OPTION_TEXT(dialect, "NAME"), .standard = "retry-after",
+     .choices = fb_dialect_names, .about = "what the API tells of its limit"},
     {0},
 };
-
-static void demo_help(FILE *out)
-{
-    fputs(
-        "flyball demo - an API with a secret limit, and a client that was told nothing\n"
-        "\n"
-        "  flyball demo [OPTION...]\n"
-        "\n"
-        "Draws a limit at random, starts an API on this machine that enforces it, makes a batch\n"
-        "of requests without knowing it, and tells at the end what it was. Takes a minute or so.\n"
-        "\n"
-        "  --seed N        the same limit as the last time\n"
-        "  --requests N    so many (600)\n"
-        "  --dialect NAME  what the API tells of its limit: retry-after, github, ietf,\n"
-        "                  ietf-old, openai, anthropic, none (retry-after)\n"
-        "\n"
-        "Exit: as 'flyball fetch'; 0 all done, 130 interrupted.\n"
-        "\n"
-        "Examples:\n"
-        "  flyball demo\n"
-        "  flyball demo --seed 4711\n"
-        "  flyball demo --dialect none --requests 300\n",
-        out);
-}
 
 /* --------------------------------------------------------------------------------- its folder */
 
@@ -203,21 +178,6 @@ static int run_in(char *folder, const struct demo_line *line, const struct diale
     return code;
 }
 
-static int choose_dialect(const char *name, const struct dialect **ret_dialect)
-{
-    const char *near = fb_suggest(name, fb_dialect_names);
-
-    *ret_dialect = fb_dialect_find(name);
-    if (*ret_dialect)
-        return 0;
-    fprintf(stderr, "flyball " NAME ": --dialect: there is no '%s'", name);
-    if (near)
-        fprintf(stderr, ", did you mean '%s'?\n", near);
-    else
-        fputs("; see 'flyball help demo'\n", stderr);
-    return -EINVAL;
-}
-
 static int64_t any_seed(void)
 {
     uint32_t chance = 0;
@@ -229,13 +189,11 @@ static int64_t any_seed(void)
 
 static int demo_run(int argc, char **argv)
 {
-    struct demo_line line = {.dialect = "retry-after", .seed = -1, .requests = 600};
-    const struct dialect *dialect = NULL;
+    struct demo_line line = {.seed = -1};
     struct buffer folder = BUFFER_INIT;
     struct fly_error err = {""};
 
-    if (fb_options_read(ROWS, NAME, argc, argv, &line) < 0 ||
-        choose_dialect(line.dialect, &dialect) < 0)
+    if (fb_options_read(&fb_command_demo, argc, argv, &line) < 0)
         return EXIT_USAGE;
     if (line.seed < 0)
         line.seed = any_seed();
@@ -247,7 +205,7 @@ static int demo_run(int argc, char **argv)
     } else {
         /* Nothing that was learned before counts, and nothing learned here is kept. */
         (void)setenv("XDG_STATE_HOME", folder.bytes, 1);
-        code = run_in(folder.bytes, &line, dialect);
+        code = run_in(folder.bytes, &line, fb_dialect_find(line.dialect));
         remove_folder(folder.bytes);
     }
     fb_buffer_fini(&folder);
@@ -257,6 +215,14 @@ static int demo_run(int argc, char **argv)
 const struct command fb_command_demo = {
     .name = NAME,
     .about = "an API with a secret limit, and a client that was told nothing",
-    .help = demo_help,
+    .usage = "[OPTION...]",
+    .intro = "Draws a limit at random, starts an API on this machine that enforces it, makes a "
+             "batch of requests without knowing it, and tells at the end what it was. Takes a "
+             "minute or so.",
+    .options = ROWS,
+    .exits = "as 'flyball fetch'; 0 all done, 130 interrupted",
+    .examples = "flyball demo\n"
+                "flyball demo --seed 4711\n"
+                "flyball demo --dialect none --requests 300\n",
     .run = demo_run,
 };

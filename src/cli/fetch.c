@@ -9,6 +9,7 @@
 #include <flyball/flyball.h>
 
 #include "cli/command.h"
+#include "cli/help.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
@@ -146,7 +147,7 @@ static int read_words(struct fetch_parts *p, const struct fetch_line *l)
     if (!o->list && !isatty(STDIN_FILENO))
         o->list = "-";
     if (!o->list) {
-        fb_fetch_help(stderr);
+        fb_help_command(stderr, &fb_command_fetch);
         return -EINVAL;
     }
     return 0;
@@ -172,41 +173,23 @@ static void read_connect(struct fetch_parts *p, const struct fetch_line *l)
     c->resolve = l->resolve.count > 0 ? p->resolve : NULL;
 }
 
-static int read_engine(struct fetch_parts *p, const struct fetch_line *l)
+static void read_engine(struct fetch_parts *p, const struct fetch_line *l)
 {
     struct engine_options *e = &p->options.engine;
-    int mode = l->mode ? fb_recovery_mode_find(l->mode) : MODE_GRACEFUL;
 
-    if (mode < 0)
-        return complain("not strict, graceful or offline", "--mode");
-    e->mode = (enum recovery_mode)mode;
-    e->concurrency = l->concurrency > 0 ? (int32_t)l->concurrency : e->concurrency;
-    e->connect_ns = l->connect_ns > 0 ? l->connect_ns : e->connect_ns;
-    e->first_byte_ns = l->read_ns > 0 ? l->read_ns : e->first_byte_ns;
-    e->idle_ns = l->read_ns > 0 ? l->read_ns : e->idle_ns;
-    e->total_ns = l->total_ns > 0 ? l->total_ns : e->total_ns;
-    e->attempts_max = l->retries >= 0 ? (int32_t)l->retries + 1 : e->attempts_max;
+    e->mode = (enum recovery_mode)fb_recovery_mode_find(l->mode);
+    e->concurrency = (int32_t)l->concurrency;
+    e->connect_ns = l->connect_ns;
+    e->first_byte_ns = l->read_ns;
+    e->idle_ns = l->read_ns;
+    e->total_ns = l->total_ns;
+    e->attempts_max = (int32_t)l->retries + 1;
     e->hold_max_ns = l->max_wait_ns >= 0 ? (l->max_wait_ns > 0 ? l->max_wait_ns : 1) : 0;
-    e->redirects_max = l->max_redirs >= 0 ? (int32_t)l->max_redirs : e->redirects_max;
-    e->body_bytes_max = l->max_filesize > 0 ? l->max_filesize : e->body_bytes_max;
+    e->redirects_max = (int32_t)l->max_redirs;
+    e->body_bytes_max = l->max_filesize;
     memcpy(p->recovery, l->recovery.word, l->recovery.count * sizeof p->recovery[0]);
     e->recovery = l->recovery.count > 0 ? p->recovery : NULL;
     read_connect(p, l);
-    return 0;
-}
-
-static int read_screen(struct fetch_options *o, const struct fetch_line *l)
-{
-    int mode = l->progress ? fb_screen_mode_find(l->progress) : SCREEN_auto;
-    int color = l->color ? fb_screen_color_find(l->color) : SCREEN_COLOR_auto;
-
-    if (mode < 0)
-        return complain("not auto, bar, plain, json or none", "--progress");
-    if (color < 0)
-        return complain("not auto, always or never", "--color");
-    o->progress = (enum screen_mode)mode;
-    o->color = (enum screen_color)color;
-    return 0;
 }
 
 static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc, char **argv)
@@ -218,10 +201,9 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
         error = read_header(p, l->headers.word[i]);
     if (error == 0)
         error = read_limits(p, l);
-    if (error == 0)
-        error = read_engine(p, l);
-    if (error == 0)
-        error = read_screen(o, l);
+    read_engine(p, l);
+    o->progress = (enum screen_mode)fb_screen_mode_find(l->progress);
+    o->color = (enum screen_color)fb_screen_color_find(l->color);
     o->header = p->header;
     o->limits = p->limit;
     o->output = l->jsonl && strcmp(l->jsonl, "-") != 0 ? l->jsonl : NULL;
@@ -243,7 +225,7 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->paginate = l->paginate;
     if (error == 0 && l->cursor)
         error = read_cursor(p, l->cursor);
-    o->pages_max = l->pages > 0 ? l->pages : o->pages_max;
+    o->pages_max = l->pages;
     o->argc = argc;
     o->argv = argv;
     return error;
@@ -257,9 +239,10 @@ static int fetch_run(int argc, char **argv)
 
     if (p && l) {
         fb_fetch_options_init(&p->options);
-        fb_fetch_line_init(l);
+        l->max_wait_ns = -1; /* for ever */
         exit_code = EXIT_USAGE;
-        if (fb_fetch_line_read(l, argc, argv) == 0 && read_all(p, l, argc, argv) == 0)
+        if (fb_options_read(&fb_command_fetch, argc, argv, l) == 0 &&
+            read_all(p, l, argc, argv) == 0)
             exit_code = fb_fetch_run(&p->options);
         for (size_t i = 0; i < p->text_count; i++)
             fb_free(p->texts[i]);
@@ -273,6 +256,13 @@ static int fetch_run(int argc, char **argv)
 const struct command fb_command_fetch = {
     .name = NAME,
     .about = "make every request of a list once, as fast as the API allows",
-    .help = fb_fetch_help,
+    .usage = "[OPTION...] LIST | URL...",
+    .intro = "LIST: a URL a line ({1..200}: each number), or JSON lines; -: standard input. "
+             "Results are JSON lines. Interrupted, the same command goes on where it was.",
+    .options = fb_fetch_options,
+    .exits = "0 done, 1 cannot write, 2 usage, 3 failed, 4 deferred, 5 refused, 130 stopped",
+    .examples = "flyball fetch urls.txt --jsonl out.jsonl\n"
+                "flyball fetch 'https://api.example.com/items/{1..200}' -o items --rate 2/s\n"
+                "flyball fetch tasks.jsonl --jsonl out.jsonl --retry-failed\n",
     .run = fetch_run,
 };

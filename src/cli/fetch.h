@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "cli/options.h"
 #include "fetch/fetch.h"
@@ -62,14 +61,7 @@ struct fetch_line {
     int64_t max_filesize;
 };
 
-/* What is not said. */
-void fb_fetch_line_init(struct fetch_line *l);
-
-/* Read the command line. 0, or -EINVAL after a sentence on stderr. */
-int fb_fetch_line_read(struct fetch_line *l, int argc, char **argv)
-    __attribute__((warn_unused_result));
-
-/* The manual, made from the table of options. */
-void fb_fetch_help(FILE *out);
+/* The table of its options. */
+extern const struct option_row fb_fetch_options[];
 
 #endif

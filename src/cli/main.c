@@ -4,46 +4,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <flyball/flyball.h>
-
 #include "cli/command.h"
+#include "cli/help.h"
+#include "cli/version.h"
 #include "config/suggest.h"
 
 #define X(name) &fb_command_##name,
-static const struct command *const COMMANDS[] = {FB_COMMANDS(X)};
+const struct command *const fb_commands[] = {FB_COMMANDS(X) NULL};
 #undef X
-enum { COMMAND_COUNT = sizeof COMMANDS / sizeof COMMANDS[0] };
+enum { COMMAND_COUNT = sizeof fb_commands / sizeof fb_commands[0] - 1 };
 
-static const struct command *find_command(const char *name)
+const struct command *fb_command_find(const char *name)
 {
     for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(COMMANDS[i]->name, name) == 0)
-            return COMMANDS[i];
+        if (strcmp(fb_commands[i]->name, name) == 0)
+            return fb_commands[i];
     }
     return NULL;
-}
-
-static void help(FILE *out)
-{
-    fputs("flyball - send requests as fast as the API allows, and no faster\n"
-          "\n"
-          "  flyball COMMAND [OPTION...]\n"
-          "\n",
-          out);
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        fprintf(out, "  %-10s %s\n", COMMANDS[i]->name, COMMANDS[i]->about);
-    fputs("  help       this text, or the manual of one command: flyball help COMMAND\n"
-          "\n"
-          "  --version  the version of this program\n"
-          "\n"
-          "Examples:\n"
-          "  flyball demo                         see it find a limit that nobody told\n"
-          "  flyball fetch urls.txt               every request of a list, politely\n"
-          "  flyball simulate                     compare ways to keep to an unknown limit\n"
-          "  flyball simulate --plot limits.svg   the same as a picture\n"
-          "  flyball mock --limit window=50/1s    an API with this limit on this machine\n"
-          "  flyball help simulate                all that it can do\n",
-          out);
 }
 
 static int unknown_command(const char *word)
@@ -51,7 +28,7 @@ static int unknown_command(const char *word)
     const char *names[COMMAND_COUNT + 2] = {0};
 
     for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = COMMANDS[i]->name;
+        names[i] = fb_commands[i]->name;
     names[COMMAND_COUNT] = "help";
 
     const char *near = fb_suggest(word, names);
@@ -63,28 +40,66 @@ static int unknown_command(const char *word)
     return EXIT_USAGE;
 }
 
-static int run_help(int argc, char **argv)
-{
-    const struct command *c = argc > 0 ? find_command(argv[0]) : NULL;
-
-    if (argc > 0 && !c)
-        return unknown_command(argv[0]);
-    if (c)
-        c->help(stdout);
-    else
-        help(stdout);
-    return fb_finish_output(stdout, "standard output");
-}
-
-static int print_version(void)
-{
-    printf("flyball %s\n", fly_version());
-    return fb_finish_output(stdout, "standard output");
-}
-
 static bool is_one_of(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+/* "--json" anywhere behind; no other word may be there. */
+static int read_json(int argc, char **argv, const char *what, bool *ret_json)
+{
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--json") != 0) {
+            fprintf(stderr, "flyball %s: did not expect '%s'\n", what, argv[i]);
+            return -1;
+        }
+        *ret_json = true;
+    }
+    return 0;
+}
+
+/* `flyball help [COMMAND] [--json]`: the words behind "help". */
+static int run_help(int argc, char **argv)
+{
+    bool has_name = argc > 0 && argv[0][0] != '-';
+    const struct command *c = has_name ? fb_command_find(argv[0]) : NULL;
+    bool json = false;
+
+    if (has_name && !c && strcmp(argv[0], "help") != 0)
+        return unknown_command(argv[0]);
+    if (read_json(argc - has_name, argv + has_name, "help", &json) < 0)
+        return EXIT_USAGE;
+    if (json)
+        fb_help_json(stdout, c);
+    else if (c)
+        fb_help_command(stdout, c);
+    else
+        fb_help_overview(stdout);
+    return fb_finish_output(stdout, "standard output");
+}
+
+static int run_version(int argc, char **argv)
+{
+    bool json = false;
+
+    if (read_json(argc, argv, "--version", &json) < 0)
+        return EXIT_USAGE;
+    fb_version_print(stdout, json);
+    return fb_finish_output(stdout, "standard output");
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (!is_one_of(argv[i], "--help", "-h"))
+            continue;
+        if (argv[i][1] == 'h')
+            fb_help_command(stdout, c);
+        else
+            fb_help_long(stdout, c);
+        return fb_finish_output(stdout, "standard output");
+    }
+    return c->run(argc, argv);
 }
 
 int main(int argc, char **argv)
@@ -92,18 +107,10 @@ int main(int argc, char **argv)
     if (argc < 2)
         return run_help(0, NULL);
     if (is_one_of(argv[1], "--version", "-V"))
-        return print_version();
-    if (is_one_of(argv[1], "--help", "-h"))
-        return run_help(0, NULL);
-    if (strcmp(argv[1], "help") == 0)
+        return run_version(argc - 2, argv + 2);
+    if (is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0)
         return run_help(argc - 2, argv + 2);
 
-    const struct command *c = find_command(argv[1]);
-    if (!c)
-        return unknown_command(argv[1]);
-    for (int i = 2; i < argc; i++) {
-        if (is_one_of(argv[i], "--help", "-h"))
-            return run_help(1, argv + 1);
-    }
-    return c->run(argc - 1, argv + 1);
+    const struct command *c = fb_command_find(argv[1]);
+    return c ? run_command(c, argc - 1, argv + 1) : unknown_command(argv[1]);
 }

@@ -2,192 +2,194 @@
 /* options.c - the reader of option tables. */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "config/suggest.h"
-#include "core/value.h"
 
-#define ROWS_MAX 64
+#define ROWS_MAX    128
+#define EXPECTS_MAX 256
 
-/* "--quiet" of "-q,--quiet". */
-static const char *long_name(const struct option_row *row)
+/* The command line while it is read. */
+struct reader {
+    const struct command *command;
+    void *target;
+    char **argv; /* at the word that is read */
+    int left;    /* words from there on */
+};
+
+const char *fb_option_name(const struct option_row *row)
 {
     const char *comma = strchr(row->name, ',');
 
     return comma ? comma + 1 : row->name;
 }
 
-static bool is_named(const char *name, size_t name_size, const char *word, size_t size)
+char fb_option_letter(const struct option_row *row)
 {
-    return name_size == size && memcmp(name, word, size) == 0;
+    return strchr(row->name, ',') ? row->name[1] : '\0';
 }
 
-/* The row whose name is the `size` bytes at `word`, or NULL. */
+/* By its name, which is the `size` bytes at `word`; or NULL. */
 static const struct option_row *find_row(const struct option_row *rows, const char *word,
                                          size_t size)
 {
-    for (; rows->name; rows++) {
-        const char *name = long_name(rows);
-        if (is_named(name, strlen(name), word, size))
-            return rows;
-        if (name != rows->name && is_named(rows->name, strcspn(rows->name, ","), word, size))
+    for (; rows && rows->name; rows++) {
+        const char *name = fb_option_name(rows);
+        if (strlen(name) == size && memcmp(name, word, size) == 0)
             return rows;
     }
     return NULL;
 }
 
-static int unknown(const struct option_row *rows, const char *command, const char *word)
+static const struct option_row *find_letter(const struct option_row *rows, char letter)
 {
+    for (; rows && rows->name; rows++) {
+        if (letter && fb_option_letter(rows) == letter)
+            return rows;
+    }
+    return NULL;
+}
+
+/* The end of a complaint: what was probably meant, or where to read on. */
+static int suggest(const struct reader *r, const char *word, const char *const *names)
+{
+    const char *near = names ? fb_suggest(word, names) : NULL;
+
+    if (near)
+        fprintf(stderr, ", did you mean '%s'?\n", near);
+    else
+        fprintf(stderr, "; see 'flyball help %s'\n", r->command->name);
+    return -EINVAL;
+}
+
+static int unknown(const struct reader *r, const char *word)
+{
+    const struct option_row *rows = r->command->options;
     const char *names[ROWS_MAX + 1] = {0};
     int count = 0;
 
-    for (int i = 0; rows[i].name && count < ROWS_MAX; i++) {
+    for (int i = 0; rows && rows[i].name && count < ROWS_MAX; i++) {
         if (rows[i].name[0])
-            names[count++] = long_name(&rows[i]);
+            names[count++] = fb_option_name(&rows[i]);
     }
+    fprintf(stderr, "flyball %s: unknown option '%s'", r->command->name, word);
+    return suggest(r, word, names);
+}
 
-    const char *near = fb_suggest(word, names);
+/* A value that the row does not take. */
+static int refuse(const struct reader *r, const struct option_row *row, const char *value)
+{
+    char expects[EXPECTS_MAX];
+    const char *near = row->choices ? fb_suggest(value, row->choices) : NULL;
+
+    fb_option_expects(row, expects, sizeof expects);
+    fprintf(stderr, "flyball %s: %s: '%s' is not %s", r->command->name, fb_option_name(row), value,
+            expects);
     if (near)
-        fprintf(stderr, "flyball %s: unknown option '%s', did you mean '%s'?\n", command, word,
-                near);
-    else
-        fprintf(stderr, "flyball %s: unknown option '%s'; see 'flyball help %s'\n", command, word,
-                command);
+        fprintf(stderr, ", did you mean '%s'?", near);
+    fputc('\n', stderr);
     return -EINVAL;
-}
-
-/* A number written in full and within the row's range. */
-static bool read_number(const struct option_row *row, const char *text, double *ret_value)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    if (end == text || *end || !isfinite(value) || value < row->low || value > row->high)
-        return false;
-    if (row->kind == OPTION_INT && value != floor(value))
-        return false;
-    *ret_value = value;
-    return true;
-}
-
-/* A time; a bare number is in seconds. */
-static bool read_span(const char *text, int64_t *ret_span_ns)
-{
-    char *end;
-    double seconds = strtod(text, &end);
-
-    if (end != text && !*end && seconds >= 0 && seconds <= 1e9) {
-        *ret_span_ns = (int64_t)(seconds * 1e9);
-        return true;
-    }
-    return fb_value_span(text, ret_span_ns) == VALUE_OK;
-}
-
-static bool add_word(struct option_words *words, const char *text)
-{
-    if (words->count == OPTION_WORDS_MAX)
-        return false;
-    words->word[words->count++] = text;
-    return true;
-}
-
-static bool store(const struct option_row *row, const char *text, void *target)
-{
-    char *field = (char *)target + row->offset;
-    double number = 0.0;
-
-    switch (row->kind) {
-    case OPTION_FLAG:
-        *(bool *)(void *)field = true;
-        return true;
-    case OPTION_TEXT:
-        *(const char **)(void *)field = text;
-        return *text != '\0';
-    case OPTION_INT:
-        if (!read_number(row, text, &number))
-            return false;
-        *(int64_t *)(void *)field = (int64_t)number;
-        return true;
-    case OPTION_REAL:
-        return read_number(row, text, (double *)(void *)field);
-    case OPTION_SPAN:
-        return read_span(text, (int64_t *)(void *)field);
-    case OPTION_MANY:
-        return add_word((struct option_words *)(void *)field, text);
-    }
-    return false;
 }
 
 /* A word that is no option. */
-static int read_word(const struct option_row *rows, const char *command, const char *word,
-                     void *target)
+static int read_word(const struct reader *r)
 {
-    const struct option_row *row = find_row(rows, "", 0);
+    const struct option_row *row = find_row(r->command->options, "", 0);
+    const char *word = r->argv[0];
 
-    if (row && store(row, word, target))
+    if (row && fb_option_store(row, word, r->target))
         return 1;
-    fprintf(stderr, "flyball %s: did not expect '%s'; see 'flyball help %s'\n", command, word,
-            command);
-    return -EINVAL;
+    fprintf(stderr, "flyball %s: did not expect '%s'", r->command->name, word);
+    return suggest(r, word, row ? row->choices : NULL);
 }
 
-/* Read the option at argv[0]; returns how many words it took, or -EINVAL. */
-static int read_option(const struct option_row *rows, const char *command, char **argv, int left,
-                       void *target)
+/* `value`: what stands in the same word, or NULL. Returns how many words it took, or -EINVAL. */
+static int read_value(const struct reader *r, const struct option_row *row, const char *value)
 {
-    const char *word = argv[0];
+    char expects[EXPECTS_MAX];
+    int used = value ? 1 : 2;
+
+    if (!value && r->left < 2) {
+        fb_option_expects(row, expects, sizeof expects);
+        fprintf(stderr, "flyball %s: %s needs %s\n", r->command->name, fb_option_name(row),
+                expects);
+        return -EINVAL;
+    }
+    if (!value)
+        value = r->argv[1];
+    return fb_option_store(row, value, r->target) ? used : refuse(r, row, value);
+}
+
+/* "--name", "--name=value" */
+static int read_long(const struct reader *r)
+{
+    const char *word = r->argv[0];
     size_t size = strcspn(word, "=");
-    const struct option_row *row = find_row(rows, word, size);
-    const char *value = word[size] == '=' ? word + size + 1 : NULL;
-    int used = 1;
+    const struct option_row *row = find_row(r->command->options, word, size);
+    bool has_value = word[size] == '=';
 
     if (!row)
-        return unknown(rows, command, word);
-
-    const char *name = long_name(row);
-    if (row->kind == OPTION_FLAG && value) {
-        fprintf(stderr, "flyball %s: %s takes no value\n", command, name);
+        return unknown(r, word);
+    if (row->kind != KIND_FLAG)
+        return read_value(r, row, has_value ? word + size + 1 : NULL);
+    if (has_value) {
+        fprintf(stderr, "flyball %s: %s takes no value\n", r->command->name, fb_option_name(row));
         return -EINVAL;
     }
-    if (row->kind != OPTION_FLAG && !value) {
-        value = left > 1 ? argv[1] : NULL;
-        used = 2;
-    }
-    if (row->kind != OPTION_FLAG && !value) {
-        fprintf(stderr, "flyball %s: %s needs %s\n", command, name, row->expects);
-        return -EINVAL;
-    }
-    if (!store(row, value, target)) {
-        fprintf(stderr, "flyball %s: %s: '%s' is not %s\n", command, name, value, row->expects);
-        return -EINVAL;
-    }
-    return used;
+    return fb_option_store(row, "", r->target) ? 1 : -EINVAL;
 }
 
-int fb_options_read(const struct option_row *rows, const char *command, int argc, char **argv,
-                    void *target)
+/* "-q", "-qk", "-o value", "-ovalue" */
+static int read_letters(const struct reader *r)
 {
+    for (const char *at = r->argv[0] + 1; *at; at++) {
+        const struct option_row *row = find_letter(r->command->options, *at);
+
+        if (!row)
+            return unknown(r, r->argv[0]);
+        if (row->kind != KIND_FLAG)
+            return read_value(r, row, at[1] ? at + 1 + (at[1] == '=') : NULL);
+        if (!fb_option_store(row, "", r->target))
+            return -EINVAL;
+    }
+    return 1;
+}
+
+void fb_options_standard(const struct option_row *rows, void *target)
+{
+    for (; rows && rows->name; rows++) {
+        if (!rows->standard)
+            continue;
+        bool is_understood = fb_option_store(rows, rows->standard, target);
+        assert(is_understood);
+        (void)is_understood;
+    }
+}
+
+int fb_options_read(const struct command *command, int argc, char **argv, void *target)
+{
+    struct reader r = {.command = command, .target = target};
     bool words_only = false;
 
-    for (int i = 1; i < argc;) {
+    fb_options_standard(command->options, target);
+    for (int i = 1, used; i < argc; i += used) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != '\0' && !words_only;
-        int used = 1;
 
+        r.argv = argv + i;
+        r.left = argc - i;
+        used = 1;
         if (is_option && strcmp(argv[i], "--") == 0)
             words_only = true;
         else if (is_option)
-            used = read_option(rows, command, argv + i, argc - i, target);
+            used = argv[i][1] == '-' ? read_long(&r) : read_letters(&r);
         else
-            used = read_word(rows, command, argv[i], target);
+            used = read_word(&r);
         if (used < 0)
             return used;
-        i += used;
     }
     return 0;
 }

@@ -24,39 +24,17 @@ struct signals {
     const char *preset;
 };
 
-#define ROW(name, kind, field, expects)                            \
-    {                                                              \
-        name, kind, offsetof(struct signals, field), 0, 0, expects \
-    }
+#define OPTION_TARGET struct signals
 
 static const struct option_row ROWS[] = {
-    ROW("--json", OPTION_FLAG, json, ""),
-    ROW("--jsonl", OPTION_FLAG, jsonl, ""),
-    ROW("--preset", OPTION_TEXT, preset, "the name of a provider, such as github"),
+    {"--json", OPTION_FLAG(json), .about = "one JSON object instead of sentences"},
+    {"--jsonl", OPTION_FLAG(jsonl),
+     .about = "read JSON lines with status, headers and body; answer a line each"},
+    {"--preset", OPTION_TEXT(preset, "NAME"), .has_providers = true,
+     .expects = "the name of a provider, such as github",
+     .about = "what is known about this provider, where a unit is ambiguous"},
     {0},
 };
-
-static void signals_help(FILE *out)
-{
-    fputs("flyball signals - what a response says about limits\n"
-          "\n"
-          "  curl -si URL | flyball signals [OPTION...]\n"
-          "\n"
-          "Reads a response as curl -i prints it and says what it means: which pools there are,\n"
-          "how much is left and until when, whether to try again and when, and why.\n"
-          "\n"
-          "  --json         one JSON object instead of sentences\n"
-          "  --jsonl        read JSON lines with status, headers and body; answer a line each\n"
-          "  --preset NAME  what is known about this provider, where a unit is ambiguous\n"
-          "\n"
-          "Exit: 0 understood, 1 could not read or write, 2 usage or no response, 3 the response\n"
-          "says nothing about limits. With --jsonl always 0, once lines can be read.\n"
-          "\n"
-          "Examples:\n"
-          "  curl -si https://api.github.com/ | flyball signals\n"
-          "  flyball signals --json < response.txt\n",
-          out);
-}
 
 static int64_t wall_ns(void)
 {
@@ -154,7 +132,7 @@ static int signals_run(int argc, char **argv)
     struct signals o = {0};
     struct fly_response about = {.size = sizeof(about), .now_ns = wall_ns()};
 
-    if (fb_options_read(ROWS, NAME, argc, argv, &o) < 0)
+    if (fb_options_read(&fb_command_signals, argc, argv, &o) < 0)
         return EXIT_USAGE;
     if (o.preset && !fb_preset_find(fb_slice_of(o.preset))) {
         fprintf(stderr, "flyball " NAME ": there is no preset '%s'\n", o.preset);
@@ -167,6 +145,14 @@ static int signals_run(int argc, char **argv)
 const struct command fb_command_signals = {
     .name = NAME,
     .about = "say what a response tells about limits",
-    .help = signals_help,
+    .usage = "[OPTION...] <RESPONSE",
+    .intro = "Reads a response as curl -i prints it from the standard input and says what it "
+             "means: which pools there are, how much is left and until when, whether to try again "
+             "and when, and why.",
+    .options = ROWS,
+    .exits = "0 understood, 1 could not read or write, 2 usage or no response, 3 the response says "
+             "nothing about limits; with --jsonl always 0, once lines can be read",
+    .examples = "curl -si https://api.github.com/ | flyball signals\n"
+                "flyball signals --json <response.txt\n",
     .run = signals_run,
 };

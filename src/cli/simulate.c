@@ -11,55 +11,35 @@
 
 #define NAME "simulate"
 
-#define ROW(name, kind, field, low, high, expects)                       \
-    {                                                                    \
-        name, kind, offsetof(struct simulate, field), low, high, expects \
-    }
+#define OPTION_TARGET struct simulate
+#define NAMES         "a name or names, as --list has them"
 
 static const struct option_row ROWS[] = {
-    ROW("--list", OPTION_FLAG, list, 0, 0, ""),
-    ROW("--family", OPTION_TEXT, family, 0, 0, "first, second or all"),
-    ROW("--scenario", OPTION_TEXT, scenarios, 0, 0, "a name or names, as --list has them"),
-    ROW("--workers", OPTION_TEXT, workers, 0, 0, "a number from 1 to 1000, or both"),
-    ROW("--controllers", OPTION_TEXT, controllers, 0, 0, "a name or names, as --list has them"),
-    ROW("--seeds", OPTION_INT, seeds, 1, 10000, "a whole number from 1 to 10000"),
-    ROW("--seed", OPTION_INT, seed, 0, 9e15, "a whole number from 0 on"),
-    ROW("--jobs", OPTION_INT, jobs, 1, 64, "a whole number from 1 to 64"),
-    ROW("--hours", OPTION_REAL, hours, 0.01, 1000, "a number of hours from 0.01 to 1000"),
-    ROW("--spec", OPTION_TEXT, spec, 0, 0, "a limit text such as 'rate=10/s adapt=probe'"),
-    ROW("--plot", OPTION_TEXT, plot, 0, 0, "the name of a file"),
-    ROW("--trace", OPTION_FLAG, trace, 0, 0, ""),
-    ROW("--json", OPTION_FLAG, json, 0, 0, ""),
-    ROW("--quiet", OPTION_FLAG, quiet, 0, 0, ""),
+    {"--list", OPTION_FLAG(list), .about = "the scenarios and the controllers"},
+    {"--scenario", OPTION_TEXT(scenarios, "A[,B...]"), .expects = NAMES,
+     .about = "run these scenarios"},
+    {"--family", OPTION_WORD(family, "first", "second", "all"),
+     .about = "run whole families of scenarios"},
+    {"--controllers", OPTION_TEXT(controllers, "A[,B...]"), .expects = NAMES,
+     .about = "let these controllers compete"},
+    {"--workers", OPTION_TEXT(workers, "N|both"), .expects = "a number from 1 to 1000, or both",
+     .about = "so many requests at a time; both: a run with 1 and one with 40"},
+    {"--seeds", OPTION_INT(seeds, "N", 1, 10000), .standard = "1",
+     .about = "repeat with so many seeds"},
+    {"--seed", OPTION_INT(seed, "N", 0, 9e15), .standard = "1", .about = "the first of the seeds"},
+    {"--hours", OPTION_REAL(hours, "H", 0.01, 1000),
+     .about = "virtual hours of a run, instead of what the scenario draws"},
+    {"--spec", OPTION_TEXT(spec, "TEXT"), .expects = "a limit text such as 'rate=10/s adapt=probe'",
+     .about = "limit text for the controller probe"},
+    {"--plot", OPTION_FILE(plot, "FILE"),
+     .about = "draw pace, true limit and refusals over time, as SVG"},
+    {"--trace", OPTION_FLAG(trace), .about = "print what happens in the first run"},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object instead of a table"},
+    {"--quiet", OPTION_FLAG(quiet), .about = "the means alone"},
+    {"--jobs", OPTION_INT(jobs, "N", 1, 64),
+     .about = "threads; not said: one per processor; the result is the same"},
     {0},
 };
-
-static void simulate_help(FILE *out)
-{
-    fputs("flyball simulate - try governors on model APIs, on a virtual clock\n"
-          "\n"
-          "  flyball simulate [OPTION...]\n"
-          "\n"
-          "  --list               the scenarios and the controllers\n"
-          "  --scenario A[,B...]  these; --family first|second|all: whole families\n"
-          "  --controllers A[,B]  these controllers\n"
-          "  --workers N|both     requests at a time; both: 1 and 40\n"
-          "  --seeds N            so many seeds; --seed N: the first of them (1)\n"
-          "  --hours H            virtual hours of a run, instead of what the scenario says\n"
-          "  --spec TEXT          limit text for the controller 'probe'\n"
-          "  --plot FILE          draw pace, true limit and refusals over time, as SVG\n"
-          "  --trace              print what happens in the first run\n"
-          "  --json               one JSON object; --quiet: the means alone\n"
-          "  --jobs N             threads (one per processor); the result is the same\n"
-          "\n"
-          "Same seed, same bytes. Exit: 0 done, 1 could not write, 2 usage.\n"
-          "\n"
-          "Examples:\n"
-          "  flyball simulate\n"
-          "  flyball simulate --family first --seeds 12 --controllers old,probe,oracle\n"
-          "  flyball simulate --plot limits.svg\n",
-          out);
-}
 
 static int complain(int error)
 {
@@ -106,13 +86,13 @@ static int show(const struct simulate *o, struct contest *c)
 
 static int simulate_run(int argc, char **argv)
 {
-    struct simulate o = {.seed = 1};
+    struct simulate o = {0};
     struct contest *c = calloc(1, sizeof *c);
     int exit_code = EXIT_USAGE;
 
     if (!c)
         return complain(-ENOMEM);
-    if (fb_options_read(ROWS, NAME, argc, argv, &o) == 0) {
+    if (fb_options_read(&fb_command_simulate, argc, argv, &o) == 0) {
         if (o.list) {
             fb_simulate_list(stdout);
             exit_code = fb_finish_output(stdout, "standard output");
@@ -128,6 +108,11 @@ static int simulate_run(int argc, char **argv)
 const struct command fb_command_simulate = {
     .name = NAME,
     .about = "try governors on model APIs, on a virtual clock",
-    .help = simulate_help,
+    .usage = "[OPTION...]",
+    .options = ROWS,
+    .exits = "0 done, 1 could not write, 2 usage; same seed, same bytes",
+    .examples = "flyball simulate\n"
+                "flyball simulate --family first --seeds 12 --controllers old,probe,oracle\n"
+                "flyball simulate --plot limits.svg\n",
     .run = simulate_run,
 };

@@ -39,6 +39,13 @@ def dialect():
     return next(b for b in re.findall(r'```c\n(.*?)```', page, re.DOTALL) if 'x-credits' in b)
 
 
+def command():
+    """The new command and its row."""
+    blocks = re.findall(r'```c\n(.*?)```', (ROOT / 'CONTRIBUTING.md').read_text(), re.DOTALL)
+    return (next(b for b in blocks if 'greet.c - ' in b),
+            next(b for b in blocks if b.lstrip().startswith('X(greet')))
+
+
 def add_row(path, after, row):
     """The row below another one of a table."""
     text, count = re.subn(rf'(?m)^    {after}.*\\\n', lambda m: m.group() + row, path.read_text())
@@ -55,6 +62,8 @@ def tree(tmp_path_factory):
     (copy / 'src/core/gap.c').write_text(source)
     add_row(copy / 'src/core/constraint.h', r'X\(window, \d+\)', row)
     add_row(copy / 'src/signal/headers.c', r'X\("retry-after",', dialect())
+    (copy / 'src/cli/greet.c').write_text(command()[0])
+    add_row(copy / 'src/cli/command.h', r'X\(simulate\)', command()[1])
     # Not the options of the make that runs this test, which name its own build folder.
     alone = {k: v for k, v in os.environ.items() if not k.startswith('MAKE')}
     made = subprocess.run(['make', '-j2', 'WERROR=-Werror', 'all'], cwd=copy, env=alone, text=True,
@@ -88,7 +97,7 @@ def test_example_is_tidy(tree):
                           capture_output=True, check=False)
     findings = [line for line in tidy.stdout.splitlines()
                 if line.startswith(('src/core/gap.c:', 'src/core/constraint.h:',
-                                    'src/signal/headers.c:'))]
+                                    'src/signal/headers.c:', 'src/cli/'))]
     assert not findings and 'rules' in tidy.stdout, findings or tidy.stderr
 
 
@@ -130,3 +139,18 @@ def test_a_dialect_is_one_row(tree):
 
     assert scopes(tree / 'build/flyball') == [('credits', 37)]
     assert scopes(BUILD / 'flyball') == []
+
+
+def test_a_command_is_one_file_and_one_row(tree):
+    def greet(*words):
+        done = subprocess.run([tree / 'build/flyball', *words], text=True, capture_output=True,
+                              check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    assert greet('greet', '-n2', 'world') == (0, 'hello, world\nhello, world\n', '')
+    assert greet('greet', '--tone=cool') == (0, 'you\n', '')
+    assert greet('greet', '--tone=cold')[::2] == (
+        2, "flyball greet: --tone: 'cold' is not warm or cool, did you mean 'cool'?\n")
+    assert "did you mean '--times'?" in greet('greet', '--time', '3')[2]
+    assert '  -n, --times N' in greet('help', 'greet')[1] and 'greet' in greet()[1]
+    assert "'greet --tone') _flyball_words 'warm cool'" in greet('completion', 'bash')[1]
