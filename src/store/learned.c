@@ -23,11 +23,18 @@ static uint64_t add_real(uint64_t hash, double value)
     return fb_hash_add_int(hash, bits);
 }
 
+static const char *credential_of(const struct learned_key *key)
+{
+    return key->credential ? key->credential : "";
+}
+
 static int64_t sum_of(const struct learned *l)
 {
     uint64_t hash = add_text(FB_HASH_INIT, l->key.provider);
 
     hash = add_text(add_text(hash, l->key.host), l->key.pool);
+    if (*credential_of(&l->key)) /* rows of earlier versions have none */
+        hash = add_text(hash, l->key.credential);
     hash = add_real(add_real(hash, l->rate), l->reduction);
     hash = add_real(add_real(hash, l->confidence), l->recovery_s);
     hash = fb_hash_add_int(hash, (uint64_t)l->changed_s);
@@ -41,6 +48,13 @@ static void bind_key(sqlite3_stmt *s, const struct learned_key *key)
     sqlite3_bind_text(s, 1, key->provider, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 2, key->host, -1, SQLITE_STATIC);
     sqlite3_bind_text(s, 3, key->pool, -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 4, key->credential, -1, SQLITE_STATIC);
+}
+
+static void bind_whole_key(sqlite3_stmt *s, const struct learned_key *key)
+{
+    bind_key(s, key);
+    sqlite3_bind_text(s, 4, credential_of(key), -1, SQLITE_STATIC);
 }
 
 /* A row that is not sound is never written: numbers in their ranges, as they are read. */
@@ -54,22 +68,22 @@ static bool is_sound(const struct learned *l)
 int fb_learned_write(struct db *db, const struct learned *l)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "INSERT OR REPLACE INTO learned(provider, host, pool, state, rate, reduction,"
-            " confidence, recovery_s, changed_s, sum, saved_s)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)");
+        db, "INSERT OR REPLACE INTO learned(provider, host, pool, credential, state, rate,"
+            " reduction, confidence, recovery_s, changed_s, sum, saved_s)"
+            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)");
 
     if (!is_sound(l))
         return -EINVAL;
     if (s) {
-        bind_key(s, &l->key);
-        sqlite3_bind_blob(s, 4, l->state_size ? l->state : "", (int)l->state_size, SQLITE_STATIC);
-        sqlite3_bind_double(s, 5, l->rate);
-        sqlite3_bind_double(s, 6, l->reduction);
-        sqlite3_bind_double(s, 7, l->confidence);
-        sqlite3_bind_double(s, 8, l->recovery_s);
-        sqlite3_bind_int64(s, 9, l->changed_s);
-        sqlite3_bind_int64(s, 10, sum_of(l));
-        sqlite3_bind_int64(s, 11, l->saved_s);
+        bind_whole_key(s, &l->key);
+        sqlite3_bind_blob(s, 5, l->state_size ? l->state : "", (int)l->state_size, SQLITE_STATIC);
+        sqlite3_bind_double(s, 6, l->rate);
+        sqlite3_bind_double(s, 7, l->reduction);
+        sqlite3_bind_double(s, 8, l->confidence);
+        sqlite3_bind_double(s, 9, l->recovery_s);
+        sqlite3_bind_int64(s, 10, l->changed_s);
+        sqlite3_bind_int64(s, 11, sum_of(l));
+        sqlite3_bind_int64(s, 12, l->saved_s);
     }
     return fb_db_run(db, s);
 }
@@ -87,16 +101,16 @@ static int trim_events(struct db *db)
 int fb_learned_note(struct db *db, const struct learned_event *e)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "INSERT INTO learned_event(provider, host, pool, at_s, kind, before, after, why)"
-            " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)");
+        db, "INSERT INTO learned_event(provider, host, pool, credential, at_s, kind, before,"
+            " after, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)");
 
     if (s) {
-        bind_key(s, &e->key);
-        sqlite3_bind_int64(s, 4, e->at_s);
-        sqlite3_bind_text(s, 5, e->kind, -1, SQLITE_STATIC);
-        sqlite3_bind_double(s, 6, isfinite(e->before) ? e->before : 0.0);
-        sqlite3_bind_double(s, 7, isfinite(e->after) ? e->after : 0.0);
-        sqlite3_bind_text(s, 8, e->why, -1, SQLITE_STATIC);
+        bind_whole_key(s, &e->key);
+        sqlite3_bind_int64(s, 5, e->at_s);
+        sqlite3_bind_text(s, 6, e->kind, -1, SQLITE_STATIC);
+        sqlite3_bind_double(s, 7, isfinite(e->before) ? e->before : 0.0);
+        sqlite3_bind_double(s, 8, isfinite(e->after) ? e->after : 0.0);
+        sqlite3_bind_text(s, 9, e->why, -1, SQLITE_STATIC);
     }
     int error = fb_db_run(db, s);
     return error < 0 ? error : trim_events(db);
@@ -107,7 +121,8 @@ int fb_learned_forget(struct db *db, const struct learned_key *key)
     sqlite3_stmt *s =
         fb_db_statement(db, "DELETE FROM learned WHERE provider = ifnull(?1, provider)"
                             " AND host = ifnull(?2, host)"
-                            " AND pool = ifnull(?3, pool)");
+                            " AND pool = ifnull(?3, pool)"
+                            " AND credential = ifnull(?4, credential)");
 
     if (s)
         bind_key(s, key);
@@ -122,26 +137,33 @@ static const char *text_at(sqlite3_stmt *s, int column)
     return text ? (const char *)text : "";
 }
 
+/* The first four columns. */
+static struct learned_key key_at(sqlite3_stmt *s)
+{
+    return (struct learned_key){text_at(s, 0), text_at(s, 1), text_at(s, 2), text_at(s, 3)};
+}
+
 int fb_learned_each(struct db *db, int (*each)(void *context, const struct learned *l),
                     void *context, int *ret_dropped)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "SELECT provider, host, pool, state, rate, reduction, confidence, recovery_s,"
-            " changed_s, saved_s, sum FROM learned ORDER BY provider, host, pool");
+        db, "SELECT provider, host, pool, credential, state, rate, reduction, confidence,"
+            " recovery_s, changed_s, saved_s, sum FROM learned"
+            " ORDER BY provider, host, pool, credential");
     int dropped = 0;
     int found;
 
     while ((found = fb_db_step(db, s)) > 0) {
-        struct learned l = {.key = {text_at(s, 0), text_at(s, 1), text_at(s, 2)},
-                            .state = sqlite3_column_blob(s, 3),
-                            .state_size = (size_t)sqlite3_column_bytes(s, 3),
-                            .rate = sqlite3_column_double(s, 4),
-                            .reduction = sqlite3_column_double(s, 5),
-                            .confidence = sqlite3_column_double(s, 6),
-                            .recovery_s = sqlite3_column_double(s, 7),
-                            .changed_s = sqlite3_column_int64(s, 8),
-                            .saved_s = sqlite3_column_int64(s, 9)};
-        bool sound = is_sound(&l) && sqlite3_column_int64(s, 10) == sum_of(&l);
+        struct learned l = {.key = key_at(s),
+                            .state = sqlite3_column_blob(s, 4),
+                            .state_size = (size_t)sqlite3_column_bytes(s, 4),
+                            .rate = sqlite3_column_double(s, 5),
+                            .reduction = sqlite3_column_double(s, 6),
+                            .confidence = sqlite3_column_double(s, 7),
+                            .recovery_s = sqlite3_column_double(s, 8),
+                            .changed_s = sqlite3_column_int64(s, 9),
+                            .saved_s = sqlite3_column_int64(s, 10)};
+        bool sound = is_sound(&l) && sqlite3_column_int64(s, 11) == sum_of(&l);
         int result = sound ? each(context, &l) : 0;
 
         dropped += !sound;
@@ -158,17 +180,17 @@ int fb_learned_events(struct db *db, int (*each)(void *context, const struct lea
                       void *context)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "SELECT provider, host, pool, at_s, kind, before, after, why FROM learned_event"
-            " ORDER BY seq DESC");
+        db, "SELECT provider, host, pool, credential, at_s, kind, before, after, why"
+            " FROM learned_event ORDER BY seq DESC");
     int found;
 
     while ((found = fb_db_step(db, s)) > 0) {
-        struct learned_event e = {.key = {text_at(s, 0), text_at(s, 1), text_at(s, 2)},
-                                  .at_s = sqlite3_column_int64(s, 3),
-                                  .kind = text_at(s, 4),
-                                  .before = sqlite3_column_double(s, 5),
-                                  .after = sqlite3_column_double(s, 6),
-                                  .why = text_at(s, 7)};
+        struct learned_event e = {.key = key_at(s),
+                                  .at_s = sqlite3_column_int64(s, 4),
+                                  .kind = text_at(s, 5),
+                                  .before = sqlite3_column_double(s, 6),
+                                  .after = sqlite3_column_double(s, 7),
+                                  .why = text_at(s, 8)};
         int result = each(context, &e);
         if (result != 0) {
             (void)sqlite3_reset(s);
@@ -213,7 +235,7 @@ static const char *copy(char **at, const void *from, size_t size)
 
 static size_t key_size(const struct learned_key *k)
 {
-    return strlen(k->provider) + strlen(k->host) + strlen(k->pool) + 3;
+    return strlen(k->provider) + strlen(k->host) + strlen(k->pool) + strlen(credential_of(k)) + 4;
 }
 
 static struct learned_key copy_key(char **at, const struct learned_key *k)
@@ -223,6 +245,7 @@ static struct learned_key copy_key(char **at, const struct learned_key *k)
     mine.provider = copy(at, k->provider, strlen(k->provider) + 1);
     mine.host = copy(at, k->host, strlen(k->host) + 1);
     mine.pool = copy(at, k->pool, strlen(k->pool) + 1);
+    mine.credential = copy(at, credential_of(k), strlen(credential_of(k)) + 1);
     return mine;
 }
 

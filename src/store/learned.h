@@ -2,9 +2,11 @@
 /*
  * learned.h - what was learned about limits, kept over restarts.
  *
- * A row per (provider, host, pool): the limiter's own saved state as bytes, and beside it what a
- * person wants to see. The bytes carry a hash: a row that does not match it is dropped when it is
- * read, with a note, and the limit is learned anew. The last LEARNED_EVENTS_MAX events stay.
+ * A row per (provider, host, pool, credential): the limiter's own saved state as bytes, and beside
+ * it what a person wants to see. The bytes carry a hash: a row that does not match it is dropped
+ * when it is read, with a note, and the limit is learned anew. The last LEARNED_EVENTS_MAX events
+ * stay. Credentials are hashes under a secret that is kept here, too: they mean the same key as
+ * long as the file lasts, and nothing to anybody who has the rows alone.
  */
 #ifndef FLYBALL_STORE_LEARNED_H
 #define FLYBALL_STORE_LEARNED_H
@@ -18,11 +20,12 @@
 
 #define LEARNED_EVENTS_MAX 1000
 
-/* Which limit. All three are text without secrets; "" is a name, too. */
+/* Which limit. All are text without secrets; "" is a name, too. */
 struct learned_key {
     const char *provider;
     const char *host;
     const char *pool;
+    const char *credential; /* a hash in hexadecimal; "" or, when it is written, NULL: none */
 };
 
 struct learned {
@@ -65,6 +68,16 @@ int fb_learned_each(struct db *db, int (*each)(void *context, const struct learn
 /* The last events, the newest first. */
 int fb_learned_events(struct db *db, int (*each)(void *context, const struct learned_event *e),
                       void *context) __attribute__((warn_unused_result));
+
+#define SECRET_BYTES 16
+
+/* The secret of that name. 0, -ENOENT when there is none, -EUCLEAN when it is damaged. */
+int fb_secret_read(struct db *db, const char *name, unsigned char ret_secret[SECRET_BYTES])
+    __attribute__((warn_unused_result));
+
+/* Keep it from now on. */
+int fb_secret_write(struct db *db, const char *name, const unsigned char secret[SECRET_BYTES])
+    __attribute__((warn_unused_result));
 
 /* The same through the worker: copies all it needs. 0, -ENOMEM or -EAGAIN. */
 int fb_learned_put(struct store *s, struct store_file *file, const struct learned *l)

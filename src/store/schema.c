@@ -42,6 +42,21 @@ static const char *const VERSIONS[] = {
     "CREATE TABLE page("
     "  batch INTEGER NOT NULL, item INTEGER NOT NULL, number INTEGER NOT NULL,"
     "  next TEXT NOT NULL, PRIMARY KEY(batch, item)) WITHOUT ROWID;",
+
+    /* 3: limits by credential, and the secret that credentials are hashed with. */
+    "CREATE TABLE learned_3("
+    "  provider TEXT NOT NULL, host TEXT NOT NULL, pool TEXT NOT NULL,"
+    "  credential TEXT NOT NULL, state BLOB NOT NULL,"
+    "  rate REAL NOT NULL, reduction REAL NOT NULL, confidence REAL NOT NULL,"
+    "  recovery_s REAL NOT NULL, changed_s INTEGER NOT NULL, saved_s INTEGER NOT NULL,"
+    "  sum INTEGER NOT NULL, PRIMARY KEY(provider, host, pool, credential)) WITHOUT ROWID;"
+    "INSERT INTO learned_3 SELECT provider, host, pool, '', state, rate, reduction, confidence,"
+    "  recovery_s, changed_s, saved_s, sum FROM learned;"
+    "DROP TABLE learned;"
+    "ALTER TABLE learned_3 RENAME TO learned;"
+    "ALTER TABLE learned_event ADD COLUMN credential TEXT NOT NULL DEFAULT '';"
+    "CREATE TABLE secret("
+    "  name TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;",
 };
 
 enum { VERSION = sizeof VERSIONS / sizeof VERSIONS[0] };

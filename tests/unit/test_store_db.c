@@ -376,6 +376,60 @@ static void learned_values_out_of_range_are_refused(void **state)
     fb_db_close(db);
 }
 
+struct by_credential {
+    int rows;
+    double rate[2];
+};
+
+static int see_credential(void *context, const struct learned *l)
+{
+    struct by_credential *seen = context;
+
+    seen->rows++;
+    seen->rate[l->key.credential[0] != '\0'] = l->rate;
+    return 0;
+}
+
+static void each_credential_has_its_own_row(void **state)
+{
+    struct db *db = open_db(NULL, 0);
+    struct learned l = {.key = {"p", "h", "c", "00ff"}, .rate = 4.0};
+    struct by_credential seen = {0};
+    int dropped = 0;
+
+    (void)state;
+    remember(db, "h", 1.0); /* under pool "core", without a credential */
+    l.key.pool = "core";
+    assert_int_equal(fb_learned_write(db, &l), 0);
+    assert_int_equal(fb_learned_each(db, see_credential, &seen, &dropped), 0);
+    assert_int_equal(dropped, 0);
+    assert_int_equal(seen.rows, 2);
+    assert_close(seen.rate[0], 1.0, 0);
+    assert_close(seen.rate[1], 4.0, 0);
+    assert_int_equal(
+        fb_learned_forget(db, &(struct learned_key){.provider = "p", .credential = "00ff"}), 1);
+    assert_int_equal(fb_learned_forget(db, &(struct learned_key){.provider = "p"}), 1);
+    fb_db_close(db);
+}
+
+static void a_secret_is_kept_and_its_damage_seen(void **state)
+{
+    struct db *db = open_db(NULL, 0);
+    static const unsigned char secret[SECRET_BYTES] = "0123456789abcde";
+    unsigned char found[SECRET_BYTES] = "";
+
+    (void)state;
+    assert_int_equal(fb_secret_read(db, "credentials", found), -ENOENT);
+    assert_int_equal(fb_secret_write(db, "credentials", secret), 0);
+    assert_int_equal(fb_secret_read(db, "credentials", found), 0);
+    assert_memory_equal(found, secret, sizeof secret);
+    assert_int_equal(fb_secret_read(db, "others", found), -ENOENT);
+    assert_int_equal(sqlite3_exec(db->sqlite, "UPDATE secret SET value = 'x'", NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(fb_secret_read(db, "credentials", found), -EUCLEAN);
+    fb_db_close(db);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, rig_setup, rig_teardown)
 
 int main(void)
@@ -394,6 +448,8 @@ int main(void)
         TEST(a_changed_byte_never_gives_a_wrong_value),
         TEST(the_last_thousand_events_stay),
         TEST(learned_values_out_of_range_are_refused),
+        TEST(each_credential_has_its_own_row),
+        TEST(a_secret_is_kept_and_its_damage_seen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

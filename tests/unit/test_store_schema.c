@@ -77,6 +77,7 @@ static int check_row(void *context, const struct learned *l)
     assert_close(l->rate, 2.5, 0);
     assert_int_equal(l->changed_s, 77);
     assert_int_equal(l->saved_s, 0);
+    assert_string_equal(l->key.credential, "");
     assert_memory_equal(l->state, "blob", 4);
     return 0;
 }
