@@ -64,7 +64,7 @@ void fb_attempt_deadlines(struct engine *e)
         if (at_ns > e->now_ns) {
             fb_heap_remove(&e->deadlines, n);
             fb_heap_add(&e->deadlines, n, at_ns);
-        } else if (a->job->is_cancelled) {
+        } else if (a->job->is_cancelled || e->now_ns >= a->job->client->stop_ns) {
             fb_attempt_cut(a, FAIL_STOPPED);
         } else {
             e->stats.timeouts++;
@@ -93,6 +93,22 @@ static struct attempt *attempt_new(struct engine *e)
     return a;
 }
 
+static void list_add(struct attempt *a)
+{
+    a->next = a->engine->flying;
+    if (a->next)
+        a->next->prev = a;
+    a->engine->flying = a;
+}
+
+static void list_remove(struct attempt *a)
+{
+    *(a->prev ? &a->prev->next : &a->engine->flying) = a->next;
+    if (a->next)
+        a->next->prev = a->prev;
+    a->next = a->prev = NULL;
+}
+
 static void attempt_free(struct attempt *a)
 {
     a->next = a->engine->free_attempt;
@@ -103,6 +119,7 @@ static void take_slots(struct attempt *a)
 {
     struct engine *e = a->engine;
 
+    list_add(a);
     a->key->in_flight++;
     a->key->provider->in_flight++;
     e->stats.in_flight++;
@@ -176,6 +193,7 @@ static void give_up(struct attempt *a, int rc)
     fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
     e->stats.requests--;
     j->requests--;
+    list_remove(a);
     k->in_flight--;
     k->provider->in_flight--;
     e->stats.in_flight--;
@@ -287,6 +305,7 @@ static void land(struct attempt *a)
 
     if (fb_heap_has(&a->node))
         fb_heap_remove(&e->deadlines, &a->node);
+    list_remove(a);
     a->job->attempt = NULL;
     a->job->first_byte_ns = a->first_byte_ns;
     a->key->in_flight--;

@@ -126,6 +126,10 @@ static bool has_slot(struct engine *e, struct key *k)
 {
     const struct engine_options *o = &e->options;
 
+    if (k->provider->is_disabled) {
+        step_aside(e, k, FB_NEVER, "disabled");
+        return false;
+    }
     if (o->concurrency_key > 0 && k->in_flight >= o->concurrency_key) {
         step_aside(e, k, FB_NEVER, "concurrency");
         return false;
@@ -159,9 +163,9 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
 }
 
 /* Whether somebody has to write it down before it leaves. */
-static bool must_ask(const struct engine *e, const struct job *j)
+static bool must_ask(const struct job *j)
 {
-    return e->options.on_start && !j->is_approved && !fb_job_is_idempotent(j);
+    return j->client->caller.on_start && !j->is_approved && !fb_job_is_idempotent(j);
 }
 
 /* Only when it could leave at once: what is asked for counts as started. */
@@ -209,7 +213,7 @@ static void try_job(struct engine *e, struct job *j)
         j->wanted_ns = wanted_ns;
         return;
     }
-    if (must_ask(e, j)) {
+    if (must_ask(j)) {
         ask_first(e, k, j);
         return;
     }
@@ -259,13 +263,25 @@ static void start_what_may(struct engine *e)
         try_job(e, fb_job_of(t));
 }
 
+static struct engine_client *wants_room(struct engine *e)
+{
+    struct engine_client *c = &e->own;
+
+    while (c && (!c->wants_room || c->is_stopping))
+        c = c->next;
+    return c;
+}
+
 static void offer_room(struct engine *e)
 {
-    if (!e->wants_room || e->is_stopping || e->queue.count > e->options.queue_max / 2)
-        return;
-    e->wants_room = false;
-    if (e->options.on_room)
-        e->options.on_room(e->options.user);
+    struct engine_client *c;
+
+    /* Whoever fills the queue again lets the others wait for the next time. */
+    while (!e->is_stopping && e->queue.count <= e->options.queue_max / 2 && (c = wants_room(e))) {
+        c->wants_room = false;
+        if (c->caller.on_room)
+            c->caller.on_room(c->caller.user);
+    }
 }
 
 static void set_timer(struct engine *e)

@@ -31,20 +31,29 @@ const char *fb_engine_end_name(enum engine_end end)
 
 /* ------------------------------------------------------------------------------------ beginning */
 
-static int add_rules(struct engine *e, struct fly_error *err)
+/* The table of recovery as the options want it. */
+int fb_engine_read_rules(const struct engine_options *o, struct recovery *ret_recovery,
+                         struct fly_error *err)
 {
-    const char *const *text = e->options.recovery;
-
-    fb_recovery_init(&e->recovery);
-    e->recovery.mode = e->options.mode;
-    e->recovery.attempts_max = e->options.attempts_max;
-    for (; text && *text; text++) {
-        int rc = fb_recovery_add(&e->recovery, *text, err);
+    fb_recovery_init(ret_recovery);
+    ret_recovery->mode = o->mode;
+    ret_recovery->attempts_max = o->attempts_max;
+    for (const char *const *text = o->recovery; text && *text; text++) {
+        int rc = fb_recovery_add(ret_recovery, *text, err);
 
         if (rc < 0)
             return rc;
     }
     return 0;
+}
+
+/* A mistake in the text for all keys shows at once, not with the first of them. */
+int fb_engine_check_limit(const char *limit, struct fly_error *err)
+{
+    struct fly_limiter *l = fly_limiter_new(limit, 0, 1, err);
+
+    fly_limiter_free(l);
+    return l ? 0 : -EINVAL;
 }
 
 /* A seed of the caller's makes a run repeatable, secrets included. */
@@ -67,24 +76,19 @@ static int draw_secrets(struct engine *e)
     return 0;
 }
 
-/* Everything that can be wrong; the limit text is tried once, so that a mistake shows at once. */
+/* Everything that can be wrong. */
 static int prepare(struct engine *e, struct fly_error *err)
 {
     const struct engine_options *o = &e->options;
-    struct fly_limiter *l;
     int rc = fb_engine_options_check(o, err);
 
     if (rc == 0)
-        rc = add_rules(e, err);
+        rc = fb_engine_read_rules(o, &e->recovery, err);
     if (rc == 0)
         rc = draw_secrets(e);
-    if (rc < 0)
-        return rc;
-    l = fly_limiter_new(o->limit, 0, 1, err);
-    if (!l)
-        return -EINVAL;
-    fly_limiter_free(l);
-    if (o->observer_count > 0 && o->events_max > 0)
+    if (rc == 0)
+        rc = fb_engine_check_limit(o->limit, err);
+    if (rc == 0 && o->observer_count > 0 && o->events_max > 0)
         rc = fb_observe_new(o->observer, o->observer_count, o->events_max, e->ports.has_threads,
                             &e->observe);
     return rc;
@@ -101,6 +105,11 @@ int fb_engine_new(const struct engine_ports *ports, const struct engine_options 
         return -ENOMEM;
     e->ports = *ports;
     e->options = *o;
+    e->own = (struct engine_client){
+        .engine = e,
+        .caller = {o->user, o->on_result, o->on_start, o->on_room},
+        .stop_ns = FB_NEVER,
+    };
     e->stop_ns = FB_NEVER;
     e->wake_ns = FB_NEVER;
     rc = prepare(e, err);
@@ -129,8 +138,7 @@ int64_t fb_engine_now(const struct engine *e)
     return e->ports.now(e->ports.self);
 }
 
-/* Something changed outside of a turn: have one. */
-static void want_turn(struct engine *e)
+void fb_engine_want_turn(struct engine *e)
 {
     if (!e->in_turn && e->wake_ns != 0) {
         e->wake_ns = 0;
@@ -181,7 +189,7 @@ void fb_engine_tick(struct engine *e)
 /* ----------------------------------------------------------------------------------- submitting */
 
 /* Full: the newest of the lowest priority makes room for what is above it. */
-static int make_room(struct engine *e, enum priority p)
+static int make_room(struct engine *e, struct engine_client *c, enum priority p)
 {
     struct queue_task *victim;
 
@@ -189,7 +197,7 @@ static int make_room(struct engine *e, enum priority p)
         return 0;
     victim = fb_queue_victim(&e->queue, p);
     if (!victim) {
-        e->wants_room = true;
+        c->wants_room = true;
         e->stats.refused++;
         return -ENOBUFS;
     }
@@ -217,26 +225,28 @@ static void place(struct engine *e, struct job *j, int64_t not_before_ns)
 int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job **ret_job,
                      struct fly_error *err)
 {
+    struct engine_client *c = t->client ? t->client : &e->own;
     struct fly_error unheard;
     struct job *j = NULL;
     int rc;
 
     err = err ? err : &unheard;
     err->text[0] = '\0';
-    if (e->is_stopping)
+    if (e->is_stopping || c->is_stopping)
         return -ESHUTDOWN;
     if (!e->in_turn)
         fb_engine_read_clock(e);
-    rc = make_room(e, t->priority);
+    rc = make_room(e, c, t->priority);
     if (rc == 0)
         rc = fb_job_new(e, t, &j, err);
     if (rc < 0)
         return rc;
     e->stats.submitted++;
+    c->tasks++;
     if (j->q.priority <= PRIORITY_IMMINENT)
         e->interactive_ns = e->now_ns;
     place(e, j, t->not_before_ns);
-    want_turn(e);
+    fb_engine_want_turn(e);
     note_busy(e);
     if (ret_job)
         *ret_job = j;
@@ -248,11 +258,11 @@ void fb_engine_go(struct engine *e, struct job *j, int verdict)
     assert(j->state == JOB_ASKED);
     j->is_approved = true;
     j->q.to_front = true;
-    if (verdict != 0 || e->is_stopping)
+    if (verdict != 0 || fb_job_is_stopping(j))
         fb_job_refuse(j, FAIL_STOPPED, 0);
     else
         fb_job_queue(j);
-    want_turn(e);
+    fb_engine_want_turn(e);
 }
 
 void fb_engine_cancel(struct engine *e, struct job *j)
@@ -271,7 +281,7 @@ void fb_engine_cancel(struct engine *e, struct job *j)
         fb_job_refuse(j, FAIL_STOPPED, 0);
         break;
     }
-    want_turn(e);
+    fb_engine_want_turn(e);
 }
 
 /* ------------------------------------------------------------------------------------- stopping */
@@ -291,7 +301,7 @@ void fb_engine_stop(struct engine *e, int64_t deadline_ns)
     e->is_stopping = true;
     e->stop_ns = fb_min64(e->stop_ns, deadline_ns);
     refuse_queued(e);
-    want_turn(e);
+    fb_engine_want_turn(e);
 }
 
 void fb_engine_pause(struct engine *e)
@@ -302,7 +312,7 @@ void fb_engine_pause(struct engine *e)
 void fb_engine_resume(struct engine *e)
 {
     e->is_paused = false;
-    want_turn(e);
+    fb_engine_want_turn(e);
 }
 
 void fb_engine_recycle(struct engine *e)
@@ -328,6 +338,8 @@ void fb_engine_close(struct engine *e, void (*done)(void *arg), void *arg)
     assert(e->stats.done == e->stats.submitted);
     fb_observe_free(e->observe);
     fb_keys_fini(e);
+    while (e->own.next)
+        fb_engine_client_free(e->own.next);
     while (e->free_attempt) {
         struct attempt *a = e->free_attempt;
 

@@ -36,6 +36,7 @@
 #include "core/recovery.h"
 
 struct engine;
+struct engine_client; /* one of several who submit tasks; see engine/control.h */
 struct engine_ports;
 struct fly_error;
 struct fly_limiter;
@@ -79,6 +80,7 @@ struct engine_task {
     int64_t not_before_ns; /* an instant; a deferred task that is run again */
     int64_t patience_ns;   /* a span: it must have started by then, or ends at once; 0: for ever */
     void *user;            /* comes back with the result */
+    struct engine_client *client; /* who is told; NULL: the callbacks of the options */
 };
 
 /* -------------------------------------------------------------------------------------- results */
@@ -178,7 +180,7 @@ struct engine_options {
     void (*on_stuck)(void *user, int64_t still_ns);
     int64_t stuck_ns; /* 30 s */
 
-    const char *limit;           /* text for keys without another; NULL: nothing is known */
+    const char *limit; /* text for keys without another, to be kept; NULL: nothing is known */
     const char *const *recovery; /* rules as text, ended by NULL; later ones come first */
     enum recovery_mode mode;
     int32_t attempts_max;         /* where the table has no end: 3 */
@@ -317,6 +319,7 @@ struct engine_key_state {
     struct engine_key key;
     struct fly_limiter *limiter; /* the engine's; ask it why */
     int64_t queued, in_flight;
+    bool is_enabled;     /* its provider is */
     int64_t ready_at_ns; /* <= now: it may send; FLY_NEVER: an answer decides */
     const char *cause;   /* "" or what it waits for */
     const struct engine_told *told;

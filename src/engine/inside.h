@@ -17,6 +17,7 @@
 #include "core/queue.h"
 #include "core/retry_budget.h"
 #include "core/rng.h"
+#include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/observe.h"
 #include "engine/ports.h"
@@ -31,7 +32,8 @@ struct provider {
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
-    bool has_preset; /* something is known of it beforehand */
+    bool has_preset;  /* something is known of it beforehand, or may be */
+    bool is_disabled; /* nothing new is sent to it */
     char name[];
 };
 
@@ -55,11 +57,22 @@ struct key {
     char name[]; /* provider, pool, credential, each with its NUL */
 };
 
+struct engine_client {
+    struct engine *engine;
+    struct engine_caller caller;
+    struct engine_client *next; /* of the engine's */
+    int64_t tasks;              /* that have not ended */
+    int64_t stop_ns;            /* what is under way is cut off then; FB_NEVER: not stopping */
+    bool is_stopping;
+    bool wants_room; /* a submit of its did not fit */
+};
+
 enum job_state { JOB_QUEUED, JOB_ASKED, JOB_FLYING, JOB_ENDING };
 
 struct job {
     struct queue_task q;
     struct engine *engine;
+    struct engine_client *client;
     struct key *key;
     struct attempt *attempt; /* while flying */
     void *user;
@@ -114,7 +127,8 @@ struct attempt {
     int64_t moved_ns; /* the last byte, or the present phase, began */
     int64_t first_byte_ns;
     int64_t total_ns;     /* deadline */
-    struct attempt *next; /* of the free ones */
+    struct attempt *next; /* of those that fly, or of the free ones */
+    struct attempt *prev; /* of those that fly */
     enum attempt_phase phase;
     bool has_left;
 };
@@ -126,7 +140,9 @@ struct engine {
     struct queue queue;
     struct table keys, providers;
     struct heap deadlines; /* attempts */
+    struct attempt *flying;
     struct attempt *free_attempt;
+    struct engine_client own; /* with the callbacks of the options; the others follow it */
     struct queue_list asked;  /* jobs, by their queue links */
     struct queue_list ending; /* jobs refused at once */
     struct observe *observe;  /* NULL: nobody looks */
@@ -139,10 +155,25 @@ struct engine {
     int64_t stop_ns;        /* everything is cut off then; FB_NEVER: not stopping */
     int64_t recycled_ns;
     int64_t recycled_done;
-    bool is_stopping, is_paused, wants_room, is_busy, in_turn;
+    bool is_stopping, is_paused, is_busy, in_turn;
 };
 
+/* engine.c */
+void fb_engine_want_turn(struct engine *e); /* something changed outside of a turn: have one */
+int fb_engine_read_rules(const struct engine_options *o, struct recovery *ret_recovery,
+                         struct fly_error *err);
+int fb_engine_check_limit(const char *limit, struct fly_error *err);
+
+/* The engine is, or whoever submitted it. */
+static inline bool fb_job_is_stopping(const struct job *j)
+{
+    return j->engine->is_stopping || j->client->is_stopping;
+}
+
 /* keys.c */
+struct provider *fb_provider_find(const struct engine *e, const char *name);
+struct provider *fb_provider_get(struct engine *e, const char *name, bool has_preset);
+void fb_key_set_breaker(struct key *k, const struct engine_options *o);
 int fb_key_get(struct engine *e, const struct job *j, struct key **ret_key, struct fly_error *err);
 void fb_keys_fini(struct engine *e);
 int64_t fb_key_estimate(const struct engine *e, const struct key *k);

@@ -146,6 +146,7 @@ int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_j
         return -ENOMEM;
     fill(j, t);
     j->engine = e;
+    j->client = t->client ? t->client : &e->own;
     j->user = t->user;
     j->cost = t->cost ? t->cost : 1;
     j->flags = t->flags;
@@ -260,7 +261,7 @@ void fb_job_ask(struct job *j)
     j->state = JOB_ASKED;
     list_add(&e->asked, j);
     e->stats.asked++;
-    e->options.on_start(e->options.user, j, j->user, j->attempts + 1);
+    j->client->caller.on_start(j->client->caller.user, j, j->user, j->attempts + 1);
 }
 
 /* -------------------------------------------------------------------------------------- its end */
@@ -321,6 +322,7 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
                 const struct attempt_end *last)
 {
     struct engine *e = j->engine;
+    const struct engine_caller *to = &j->client->caller;
     struct engine_result r = {.end = end, .failure = f};
 
     leave(j);
@@ -337,8 +339,9 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
     }
     count_end(e, j, end);
     tell_end(e, j, &r);
-    if (e->options.on_result)
-        e->options.on_result(e->options.user, &r);
+    j->client->tasks--;
+    if (to->on_result)
+        to->on_result(to->user, &r);
     fb_free(j->moved);
     fb_free(j);
 }

@@ -61,7 +61,7 @@ static void credential_of(const struct engine *e, const struct job *j, const str
     digits[16] = '\0';
 }
 
-static struct provider *provider_find(const struct engine *e, const char *name)
+struct provider *fb_provider_find(const struct engine *e, const char *name)
 {
     struct table_entry *found = fb_table_find(&e->providers, name, strlen(name));
 
@@ -73,7 +73,7 @@ static struct fly_preset preset_of(const struct engine *e, const struct job *j,
                                    const struct url_parts *url, const char *provider)
 {
     struct fly_preset p = {.size = sizeof(p)};
-    const struct provider *known = provider_find(e, provider);
+    const struct provider *known = fb_provider_find(e, provider);
     const char *rest = url->host + strcspn(url->host, "/?#");
     char host[256];
 
@@ -116,10 +116,10 @@ static int name_of(const struct engine *e, const struct job *j, struct name *ret
     return name_add(ret_name, digits, strlen(digits));
 }
 
-static struct provider *provider_get(struct engine *e, const char *name, bool has_preset)
+struct provider *fb_provider_get(struct engine *e, const char *name, bool has_preset)
 {
     size_t size = strlen(name);
-    struct provider *p = provider_find(e, name);
+    struct provider *p = fb_provider_find(e, name);
 
     if (p)
         return p;
@@ -159,12 +159,14 @@ static void key_free(struct key *k)
     fb_free(k);
 }
 
-static void set_breaker(struct breaker *b, const struct engine_options *o)
+/* Its settings; what it has counted stays. */
+void fb_key_set_breaker(struct key *k, const struct engine_options *o)
 {
-    fb_breaker_init(b);
-    b->failures_max = o->breaker_failures > 0 ? o->breaker_failures : INT32_MAX;
-    b->open_ns = o->breaker_ns;
-    b->counts_429 = o->breaker_counts_429;
+    k->breaker.failures_max = o->breaker_failures > 0 ? o->breaker_failures : INT32_MAX;
+    k->breaker.open_ns = o->breaker_ns;
+    k->breaker.counts_429 = o->breaker_counts_429;
+    k->pause.failures_max = o->pause_failures;
+    k->pause.span_ns = o->pause_ns;
 }
 
 static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
@@ -179,9 +181,10 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     k->credential = k->name + n->credential;
     k->entry = (struct table_entry){.name = k->name, .name_size = n->size};
     k->down_since_ns = FB_NEVER;
-    set_breaker(&k->breaker, &e->options);
+    fb_breaker_init(&k->breaker);
     fb_pause_init(&k->pause, e->options.pause_failures, e->options.pause_ns);
-    k->provider = provider_get(e, k->name, n->preset.name != NULL);
+    fb_key_set_breaker(k, &e->options);
+    k->provider = fb_provider_get(e, k->name, n->preset.name != NULL);
     k->preset = n->preset.name;
     k->limiter =
         limiter_new(e, &(struct engine_key){k->name, k->pool, k->credential}, &n->preset, err);
@@ -281,6 +284,7 @@ static void tell_one(void *arg, struct table_entry *entry)
         .limiter = k->limiter,
         .queued = k->q.count,
         .in_flight = k->in_flight,
+        .is_enabled = !k->provider->is_disabled,
         .ready_at_ns = k->q.lane ? to->engine->now_ns : k->q.wait_ns,
         .cause = k->q.lane ? "" : k->cause,
         .told = &k->told,

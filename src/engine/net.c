@@ -191,6 +191,20 @@ static void port_recycle(void *self)
     (void)fb_net_pool_new(self);
 }
 
+static void port_tune(void *self, const struct engine_options *o)
+{
+    struct net *n = self;
+
+    n->options.connect_ns = o->connect_ns;
+    n->options.body_bytes_max = o->body_bytes_max;
+    n->options.head_bytes_max = o->head_bytes_max;
+    n->options.headers_max = o->headers_max;
+    n->options.inflate_max = o->inflate_max;
+    n->options.concurrency = o->concurrency;
+    for (struct net_pool *p = n->pool; p; p = p->next)
+        fb_net_pool_tune(p);
+}
+
 static int64_t port_connections(void *self)
 {
     return ((struct net *)self)->connections;
@@ -204,6 +218,7 @@ const struct engine_ports fb_net_ports = {
     .abort = port_abort,
     .busy = port_busy,
     .recycle = port_recycle,
+    .tune = port_tune,
     .connections = port_connections,
     .close = fb_net_close,
 };

@@ -111,6 +111,7 @@ void fb_net_close(void *net, void (*done)(void *arg), void *arg);
 /* pool.c */
 int fb_net_pool_new(struct net *n);
 void fb_net_pool_free(struct net_pool *p);
+void fb_net_pool_tune(struct net_pool *p); /* the options have changed */
 void fb_net_pool_event(struct net *n, int fd, uint32_t age, uint32_t events);
 void fb_net_pool_time(struct net_pool *p); /* libcurl's own timeouts */
 void fb_net_pool_collect(struct net_pool *p);

@@ -92,7 +92,7 @@ static void queue_again(struct job *j, enum priority priority, bool to_front)
     j->q.priority = priority;
     j->q.to_front = to_front;
     j->wanted_ns = j->engine->now_ns;
-    if (j->engine->is_stopping)
+    if (fb_job_is_stopping(j))
         fb_job_refuse(j, FAIL_STOPPED, 0);
     else
         fb_job_queue(j);
@@ -108,7 +108,7 @@ static void retry(struct job *j, enum failure f, const struct attempt_end *end)
         fb_job_defer(j, f, at_ns, end->sentence, end);
         return;
     }
-    if (e->is_stopping) {
+    if (fb_job_is_stopping(j)) {
         fb_job_refuse(j, FAIL_STOPPED, 0);
         return;
     }

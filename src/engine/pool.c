@@ -149,6 +149,11 @@ static int on_timer(CURLM *multi, long timeout_ms, void *arg)
     return 0;
 }
 
+void fb_net_pool_tune(struct net_pool *p)
+{
+    curl_multi_setopt(p->multi, CURLMOPT_MAXCONNECTS, (long)p->net->options.concurrency + 8);
+}
+
 int fb_net_pool_new(struct net *n)
 {
     struct net_pool *p = fb_alloc(sizeof(*p));
@@ -166,7 +171,7 @@ int fb_net_pool_new(struct net *n)
     curl_multi_setopt(p->multi, CURLMOPT_SOCKETDATA, p);
     curl_multi_setopt(p->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(p->multi, CURLMOPT_TIMERDATA, p);
-    curl_multi_setopt(p->multi, CURLMOPT_MAXCONNECTS, (long)n->options.concurrency + 8);
+    fb_net_pool_tune(p);
     p->next = n->pool;
     n->pool = p;
     return 0;

@@ -2,7 +2,7 @@
 /*
  * ports.h - what the engine needs of the world: a clock, one timer, and somebody who sends.
  *
- * With libuv and libcurl behind them (loop.c) it is the real one; with a simulated network and
+ * With libuv and libcurl behind them (net.c) it is the real one; with a simulated network and
  * virtual time it runs the same decisions thousands of times faster. The engine calls the ports;
  * the ports call what stands below them. All on one thread.
  */
@@ -68,6 +68,9 @@ struct engine_ports {
 
     /* New connections and name lookups from here on. */
     void (*recycle)(void *self);
+
+    /* The bounds of answers and the number of connections are as these options say; or NULL. */
+    void (*tune)(void *self, const struct engine_options *o);
 
     /* How many connections were opened so far. */
     int64_t (*connections)(void *self);
