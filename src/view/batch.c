@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* batch.c - a batch as one state, a few sums, and JSON. */
+#include "view/batch.h"
+
+#include "util/json.h"
+#include "view/words.h"
+
+size_t fb_view_batch_keys(const struct view_batch *b)
+{
+    return b->key_count < VIEW_BATCH_KEYS ? (size_t)b->key_count : VIEW_BATCH_KEYS;
+}
+
+int64_t fb_view_batch_ended(const struct view_batch *b)
+{
+    return b->done + b->failed + b->deferred + b->skipped + b->unknown;
+}
+
+enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns)
+{
+    enum view_state worst = VIEW_ok;
+
+    for (size_t i = 0; b->running && i < fb_view_batch_keys(b); i++) {
+        enum view_state s = fb_view_key_state(&b->key[i], now_ns);
+        worst = s < worst ? s : worst;
+    }
+    return b->running ? worst : VIEW_idle;
+}
+
+/* ------------------------------------------------------------------------------------- as JSON */
+
+static void add_items_json(const struct view_batch *b, struct buffer *to)
+{
+    fb_json_name(to, "items");
+    fb_buffer_add_char(to, '{');
+    if (b->total >= 0)
+        fb_json_int(to, b->total_grows ? "total_at_least" : "total", b->total);
+    fb_json_int(to, "ended", fb_view_batch_ended(b));
+    fb_json_int(to, "ok", b->done);
+    fb_json_int(to, "failed", b->failed);
+    fb_json_int(to, "deferred", b->deferred);
+    fb_json_int(to, "skipped", b->skipped);
+    fb_json_int(to, "unknown", b->unknown);
+    fb_buffer_add_char(to, '}');
+}
+
+static void add_run_json(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+{
+    fb_json_int(to, "in_flight", b->in_flight);
+    fb_json_int(to, "queued", b->queued);
+    fb_json_int(to, "requests", b->requests);
+    fb_json_int(to, "throttled", b->throttled);
+    fb_json_int(to, "retries", b->retries);
+    fb_json_real(to, "rate_per_s", b->rate, 3);
+    fb_words_json_instant(to, "eta", b->eta_ns, now_ns);
+    if (b->bound[0])
+        fb_json_text(to, "bound_by", b->bound);
+    if (b->latency_p50_ns <= 0)
+        return;
+    fb_json_name(to, "latency");
+    fb_buffer_add_char(to, '{');
+    fb_words_json_span(to, "p50_s", b->latency_p50_ns);
+    fb_words_json_span(to, "p95_s", b->latency_p95_ns);
+    fb_words_json_span(to, "p99_s", b->latency_p99_ns);
+    fb_buffer_add_char(to, '}');
+}
+
+static void add_waits_json(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+{
+    fb_json_name(to, "waits");
+    fb_buffer_add_char(to, '[');
+    for (int64_t i = 0; i < b->wait_count; i++) {
+        fb_buffer_add_text(to, i > 0 ? ",{" : "{");
+        fb_json_text(to, "cause", b->wait[i].cause);
+        fb_words_json_span(to, "span_s", b->wait[i].span_ns);
+        fb_buffer_add_char(to, '}');
+    }
+    fb_buffer_add_char(to, ']');
+    if (b->held_ns == 0)
+        return;
+    fb_json_name(to, "last_wait");
+    fb_view_key_json(&b->held, now_ns, to);
+}
+
+void fb_view_batch_json(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+{
+    fb_buffer_add_char(to, '{');
+    fb_json_text(to, "name", b->name);
+    fb_json_text(to, "state", fb_view_state_name(fb_view_batch_state(b, now_ns)));
+    fb_json_bool(to, "running", b->running != 0);
+    if (b->pid > 0)
+        fb_json_int(to, "pid", b->pid);
+    if (b->ended_ns > 0)
+        fb_json_int(to, "exit", b->exit_code);
+    fb_json_text(to, "list", b->list);
+    fb_json_text(to, "output", b->output[0] ? b->output : NULL);
+    fb_json_text(to, "journal", b->journal[0] ? b->journal : NULL);
+    if (b->command[0])
+        fb_json_text(to, "command", b->command);
+    fb_words_json_instant(to, "began", b->began_ns, now_ns);
+    fb_words_json_instant(to, "ended", b->ended_ns, now_ns);
+    fb_words_json_instant(to, "updated", b->updated_ns, now_ns);
+    add_items_json(b, to);
+    add_run_json(b, now_ns, to);
+    add_waits_json(b, now_ns, to);
+    fb_json_int(to, "key_count", b->key_count);
+    fb_json_name(to, "keys");
+    fb_buffer_add_char(to, '[');
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        fb_buffer_add_text(to, i > 0 ? "," : "");
+        fb_view_key_json(&b->key[i], now_ns, to);
+    }
+    fb_buffer_add_text(to, "]}");
+}

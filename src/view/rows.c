@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c - keys and batches as rows. */
+#include "view/rows.h"
+
+#include <string.h>
+
+#include "util/text.h"
+#include "view/table.h"
+#include "view/words.h"
+
+#define NAME_SHOWN 14 /* "fetch-01234567": enough to tell batches apart, and to ask for one */
+
+void fb_view_add_short(int64_t span_ns, struct buffer *to)
+{
+    char text[48];
+    struct text t;
+
+    fb_text_init(&t, text, sizeof text);
+    fb_text_add_span(&t, span_ns);
+    fb_buffer_add_text(to, text);
+}
+
+void fb_view_batch_progress(const struct view_batch *b, struct buffer *to)
+{
+    int64_t ended = fb_view_batch_ended(b);
+
+    fb_words_count(ended, to);
+    if (b->total < 0)
+        return;
+    fb_buffer_add_text(to, b->total_grows ? " of at least " : " of ");
+    fb_words_count(b->total, to);
+    if (b->total == 0 || b->total_grows)
+        return;
+    fb_buffer_add_text(to, " (");
+    fb_buffer_add_int(to, (int64_t)((double)ended / (double)b->total * 100.0));
+    fb_buffer_add_text(to, " %)");
+}
+
+/* ---------------------------------------------------------------------------------------- keys */
+
+static const struct view_column KEY_COLUMNS[] = {
+    {.title = "key", .keep = 99},
+    {.title = "state", .keep = 99, .is_state = true},
+    {.title = "rate / limit", .keep = 8},
+    {.title = "left", .keep = 7},
+    {.title = "next start", .keep = 9},
+    {.title = "queued", .keep = 5, .is_right = true},
+    {.title = "429s", .keep = 6, .is_right = true},
+    {.title = "why", .keep = 4},
+};
+enum { KEY_COLUMN_COUNT = sizeof KEY_COLUMNS / sizeof KEY_COLUMNS[0] };
+
+static void add_key(struct view_table *t, const struct view_key *k, int64_t now_ns)
+{
+    fb_view_key_name(k, &t->text);
+    fb_view_table_next(t);
+    fb_view_table_add(t, fb_view_state_name(fb_view_key_state(k, now_ns)));
+    fb_view_key_rate(k, &t->text);
+    fb_view_table_next(t);
+    fb_view_key_left(k, now_ns, &t->text);
+    fb_view_table_next(t);
+    fb_view_key_next(k, now_ns, &t->text);
+    fb_view_table_next(t);
+    fb_words_count(k->queued, &t->text);
+    fb_view_table_next(t);
+    if (k->refused >= 0)
+        fb_words_count(k->refused, &t->text);
+    fb_view_table_next(t);
+    fb_view_table_add(t, k->flags & VIEW_KEY_DISABLED ? "disabled"
+                         : k->ready_ns > now_ns       ? k->cause
+                                                      : "");
+}
+
+void fb_view_keys_table(const struct view_key *const *group, size_t group_count,
+                        const size_t *key_count, const struct view_style *style, int64_t now_ns,
+                        struct buffer *to)
+{
+    struct view_table t;
+
+    fb_view_table_init(&t, KEY_COLUMNS, KEY_COLUMN_COUNT);
+    for (int s = 0; s < VIEW_STATES; s++) { /* what is wrong comes first */
+        for (size_t g = 0; g < group_count; g++) {
+            for (size_t i = 0; i < key_count[g]; i++) {
+                if ((int)fb_view_key_state(&group[g][i], now_ns) == s)
+                    add_key(&t, &group[g][i], now_ns);
+            }
+        }
+    }
+    fb_view_table_print(&t, style, true, to);
+    fb_view_table_fini(&t);
+}
+
+/* ------------------------------------------------------------------------------------- batches */
+
+static const struct view_column BATCH_COLUMNS[] = {
+    {.title = "batch", .keep = 99},
+    {.title = "state", .keep = 11, .is_state = true},
+    {.title = "items", .keep = 99},
+    {.title = "failed", .keep = 6, .is_right = true},
+    {.title = "deferred", .keep = 5, .is_right = true},
+    {.title = "rate", .keep = 8, .is_right = true},
+    {.title = "429s", .keep = 7, .is_right = true},
+    {.title = "until", .keep = 10},
+    {.title = "list", .keep = 4},
+};
+enum { BATCH_COLUMN_COUNT = sizeof BATCH_COLUMNS / sizeof BATCH_COLUMNS[0] };
+
+/* When it will end, or when it did. */
+static void add_until(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+{
+    if (b->running && b->eta_ns > now_ns) {
+        fb_buffer_add_text(to, "in ");
+        fb_words_span(b->eta_ns - now_ns, to);
+    } else if (!b->running) {
+        int64_t ended_ns = b->ended_ns > 0 ? b->ended_ns : b->updated_ns;
+        fb_words_span(now_ns - ended_ns, to);
+        fb_buffer_add_text(to, " ago");
+        if (b->ended_ns == 0)
+            fb_buffer_add_text(to, ", killed");
+    }
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void add_batch(struct view_table *t, const struct view_batch *b, int64_t now_ns)
+{
+    fb_buffer_add(&t->text, b->name, strnlen(b->name, NAME_SHOWN));
+    fb_view_table_next(t);
+    fb_view_table_add(t, fb_view_state_name(fb_view_batch_state(b, now_ns)));
+    fb_view_batch_progress(b, &t->text);
+    fb_view_table_next(t);
+    fb_words_count(b->failed + b->unknown, &t->text);
+    fb_view_table_next(t);
+    fb_words_count(b->deferred, &t->text);
+    fb_view_table_next(t);
+    fb_words_rate(b->rate, &t->text);
+    fb_buffer_add_text(&t->text, "/s");
+    fb_view_table_next(t);
+    fb_words_count(b->throttled, &t->text);
+    fb_view_table_next(t);
+    add_until(b, now_ns, &t->text);
+    fb_view_table_next(t);
+    fb_view_table_add(t, base_of(b->list));
+}
+
+void fb_view_batches_table(const struct view_batch *const *batch, size_t count,
+                           const struct view_style *style, int64_t now_ns, struct buffer *to)
+{
+    struct view_table t;
+
+    fb_view_table_init(&t, BATCH_COLUMNS, BATCH_COLUMN_COUNT);
+    for (size_t i = 0; i < count; i++)
+        add_batch(&t, batch[i], now_ns);
+    fb_view_table_print(&t, style, true, to);
+    fb_view_table_fini(&t);
+}

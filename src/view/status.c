@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* status.c - one batch with all there is to say, or a table of several; and the daemon's keys. */
+#include "view/status.h"
+
+#include <string.h>
+
+#include "util/json.h"
+#include "util/text.h"
+#include "view/rows.h"
+#include "view/words.h"
+
+/* ---------------------------------------------------------------------------------- one batch */
+
+static void begin(struct buffer *to, const char *name)
+{
+    fb_buffer_add_text(to, "  ");
+    fb_buffer_add_text(to, name);
+    for (size_t i = strlen(name); i < 10; i++)
+        fb_buffer_add_char(to, ' ');
+}
+
+static void add_line(struct buffer *to, const char *name, const char *text)
+{
+    if (!text[0])
+        return;
+    begin(to, name);
+    fb_buffer_add_text(to, text);
+    fb_buffer_add_char(to, '\n');
+}
+
+static void add_counted(int64_t n, const char *what, bool always, bool *is_first, struct buffer *to)
+{
+    if (n == 0 && !always)
+        return;
+    fb_buffer_add_text(to, *is_first ? "" : ", ");
+    fb_words_count(n, to);
+    fb_buffer_add_char(to, ' ');
+    fb_buffer_add_text(to, what);
+    *is_first = false;
+}
+
+static void add_items(const struct view_batch *b, struct buffer *to)
+{
+    bool is_first = true;
+
+    begin(to, "items");
+    fb_view_batch_progress(b, to);
+    fb_buffer_add_text(to, ": ");
+    add_counted(b->done, "ok", true, &is_first, to);
+    add_counted(b->failed, "failed", false, &is_first, to);
+    add_counted(b->deferred, "deferred", false, &is_first, to);
+    add_counted(b->skipped, "skipped", false, &is_first, to);
+    add_counted(b->unknown, "unknown", false, &is_first, to);
+    fb_buffer_add_char(to, '\n');
+}
+
+static void add_pace(const struct view_batch *b, const struct view_style *style, int64_t now_ns,
+                     struct buffer *to)
+{
+    begin(to, "rate");
+    fb_words_rate(b->rate, to);
+    fb_buffer_add_text(to, b->running ? "/s now, " : "/s over the run\n");
+    if (!b->running)
+        return;
+    fb_words_count(b->in_flight, to);
+    fb_buffer_add_text(to, " in flight, ");
+    fb_words_count(b->queued, to);
+    fb_buffer_add_text(to, " queued\n");
+    if (b->eta_ns <= 0)
+        return;
+    begin(to, "ETA");
+    fb_words_when(b->eta_ns, now_ns, style->zone_s, to);
+    fb_buffer_add_text(to, b->bound[0] ? ", bound by " : "");
+    fb_buffer_add_text(to, b->bound);
+    fb_buffer_add_char(to, '\n');
+}
+
+static void add_requests(const struct view_batch *b, struct buffer *to)
+{
+    bool is_first = true;
+
+    begin(to, "requests");
+    add_counted(b->requests, "sent", true, &is_first, to);
+    add_counted(b->throttled, "throttled", true, &is_first, to);
+    add_counted(b->retries, b->retries == 1 ? "retry" : "retries", false, &is_first, to);
+    fb_buffer_add_char(to, '\n');
+    if (b->latency_p50_ns <= 0)
+        return;
+    begin(to, "answers");
+    fb_buffer_add_text(to, "after ");
+    fb_view_add_short(b->latency_p50_ns, to);
+    fb_buffer_add_text(to, " (p50), ");
+    fb_view_add_short(b->latency_p95_ns, to);
+    fb_buffer_add_text(to, " (p95), ");
+    fb_view_add_short(b->latency_p99_ns, to);
+    fb_buffer_add_text(to, " (p99)\n");
+}
+
+static void add_waits(const struct view_batch *b, struct buffer *to)
+{
+    if (b->wait_count == 0)
+        return;
+    begin(to, "waited");
+    for (int64_t i = 0; i < b->wait_count; i++) {
+        fb_buffer_add_text(to, i > 0 ? ", " : "");
+        fb_buffer_add_text(to, b->wait[i].cause);
+        fb_buffer_add_char(to, ' ');
+        fb_view_add_short(b->wait[i].span_ns, to);
+    }
+    fb_buffer_add_char(to, '\n');
+}
+
+static void add_life(const struct view_batch *b, const struct view_style *style, int64_t now_ns,
+                     struct buffer *to)
+{
+    begin(to, "began");
+    fb_words_when(b->began_ns, now_ns, style->zone_s, to);
+    fb_buffer_add_char(to, '\n');
+    if (b->running)
+        return;
+    begin(to, "ended");
+    if (b->ended_ns > 0) {
+        fb_words_when(b->ended_ns, now_ns, style->zone_s, to);
+        fb_buffer_add_text(to, ", exit ");
+        fb_buffer_add_int(to, b->exit_code);
+    } else {
+        fb_buffer_add_text(to, "without saying so; last heard of ");
+        fb_words_when(b->updated_ns, now_ns, style->zone_s, to);
+    }
+    fb_buffer_add_char(to, '\n');
+    if (b->exit_code != 0 || b->ended_ns == 0)
+        add_line(to, "go on", b->command);
+}
+
+static void add_one(const struct view_batch *b, const struct view_style *style, int64_t now_ns,
+                    struct buffer *to)
+{
+    enum view_state s = fb_view_batch_state(b, now_ns);
+
+    fb_buffer_add_text(to, b->name);
+    fb_buffer_add_text(to, "  ");
+    fb_view_color_begin(s, style, to);
+    fb_buffer_add_text(to, fb_view_state_shape(s, style->ascii));
+    fb_buffer_add_char(to, ' ');
+    fb_buffer_add_text(to, b->running ? fb_view_state_name(s) : "not running");
+    fb_view_color_end(style, to);
+    if (b->running && b->pid > 0) {
+        fb_buffer_add_text(to, "  process ");
+        fb_buffer_add_int(to, b->pid);
+    }
+    fb_buffer_add_char(to, '\n');
+    add_line(to, "list", b->list);
+    add_line(to, "output", b->output[0] ? b->output : "standard output");
+    add_items(b, to);
+    add_pace(b, style, now_ns, to);
+    add_requests(b, to);
+    add_waits(b, to);
+    add_life(b, style, now_ns, to);
+    if (b->key_count == 0)
+        return;
+    fb_buffer_add_char(to, '\n');
+    const struct view_key *keys = b->key;
+    size_t count = fb_view_batch_keys(b);
+    fb_view_keys_table(&keys, 1, &count, style, now_ns, to);
+}
+
+/* ---------------------------------------------------------------------------------- the whole */
+
+static void add_daemon(const struct view_daemon *d, const struct view_style *style, int64_t now_ns,
+                       struct buffer *to)
+{
+    fb_buffer_add_text(to, "flyball ");
+    fb_buffer_add_text(to, d->version);
+    fb_buffer_add_text(to, d->host ? " on " : "");
+    fb_buffer_add_text(to, d->host ? d->host : "");
+    fb_buffer_add_text(to, ", process ");
+    fb_buffer_add_int(to, d->pid);
+    fb_buffer_add_text(to, ", began ");
+    fb_words_when(d->began_ns, now_ns, style->zone_s, to);
+    if (d->grade) {
+        fb_buffer_add_text(to, ": ");
+        fb_buffer_add_text(to, d->grade);
+    }
+    fb_buffer_add_char(to, '\n');
+    if (d->note) {
+        fb_buffer_add_text(to, d->note);
+        fb_buffer_add_char(to, '\n');
+    }
+    fb_buffer_add_char(to, '\n');
+}
+
+void fb_view_status_text(const struct view_status *v, const struct view_style *style,
+                         int64_t now_ns, struct buffer *to)
+{
+    if (v->daemon)
+        add_daemon(v->daemon, style, now_ns, to);
+    if (v->key_count > 0)
+        fb_view_keys_table(&v->key, 1, &v->key_count, style, now_ns, to);
+    if (v->key_count > 0 && v->batch_count > 0)
+        fb_buffer_add_char(to, '\n');
+    if (v->batch_count == 1)
+        add_one(v->batch[0], style, now_ns, to);
+    else
+        fb_view_batches_table(v->batch, v->batch_count, style, now_ns, to);
+    if (v->batch_count + v->key_count == 0)
+        fb_buffer_add_text(to, "No batch is known. Try: flyball fetch urls.txt\n");
+}
+
+/* ------------------------------------------------------------------------------------- as JSON */
+
+static void add_json(const char *command, const struct view_status *v, int64_t now_ns,
+                     struct buffer *to)
+{
+    const struct view_daemon *d = v->daemon;
+
+    fb_view_json_begin(command, now_ns, to);
+    fb_json_text(to, "source", d ? "daemon" : "files");
+    if (d) {
+        fb_json_text(to, "version", d->version);
+        fb_json_text(to, "host", d->host);
+        fb_json_int(to, "pid", d->pid);
+        fb_words_json_instant(to, "began", d->began_ns, now_ns);
+        fb_json_text(to, "grade", d->grade);
+        fb_json_text(to, "note", d->note);
+    }
+    fb_json_name(to, "keys");
+    fb_buffer_add_char(to, '[');
+    for (size_t i = 0; i < v->key_count; i++) {
+        fb_buffer_add_text(to, i > 0 ? "," : "");
+        fb_view_key_json(&v->key[i], now_ns, to);
+    }
+    fb_buffer_add_char(to, ']');
+    fb_json_name(to, "batches");
+    fb_buffer_add_char(to, '[');
+    for (size_t i = 0; i < v->batch_count; i++) {
+        fb_buffer_add_text(to, i > 0 ? "," : "");
+        fb_view_batch_json(v->batch[i], now_ns, to);
+    }
+    fb_buffer_add_text(to, "]}\n");
+}
+
+void fb_view_status_json(const struct view_status *v, int64_t now_ns, struct buffer *to)
+{
+    add_json("status", v, now_ns, to);
+}
+
+void fb_view_top_json(const struct view_status *v, int64_t now_ns, struct buffer *to)
+{
+    add_json("top", v, now_ns, to);
+}

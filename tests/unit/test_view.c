@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: MIT */
+/* Answers as people and programs read them, to the letter. */
+#include "unit.h"
+
+#include <jansson.h>
+
+#include "view/audit.h"
+#include "view/deferred.h"
+#include "view/learned.h"
+#include "view/limits.h"
+#include "view/rows.h"
+#include "view/status.h"
+#include "view/table.h"
+#include "view/why.h"
+#include "view/words.h"
+
+#define NOW (1794753127 * S) /* 2026-11-15T14:32:07Z */
+#define MIN (60 * S)
+
+static const struct view_style PLAIN = {.width = 80};
+
+/* What a renderer writes is this, and where there is a width no line is longer. */
+static void check(struct buffer *b, const struct view_style *style, const char *expected)
+{
+    const char *text = fb_buffer_text(b);
+
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    while (style->width > 0 && *text) {
+        size_t size = strcspn(text, "\n");
+        assert_at_most((int64_t)fb_words_columns(text, size), (int64_t)style->width);
+        text += size + 1;
+    }
+    fb_buffer_fini(b);
+}
+
+/* It is JSON, of this schema; the caller lets go of it. */
+static json_t *check_json(struct buffer *b, const char *schema)
+{
+    const char *text = fb_buffer_text(b);
+    json_error_t error;
+    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+    if (!j)
+        fail_msg("%s at %d in %s", error.text, error.position, text);
+    assert_string_equal(json_string_value(json_object_get(j, "schema")), schema);
+    assert_string_equal(json_string_value(json_object_get(j, "now")), "2026-11-15T14:32:07Z");
+    fb_buffer_fini(b);
+    return j;
+}
+
+static double number(const json_t *j, const char *name)
+{
+    const json_t *n = json_object_get(j, name);
+
+    assert_true(json_is_number(n));
+    return json_number_value(n);
+}
+
+/* ---------------------------------------------------------------------------------- examples */
+
+static struct view_key github(const char *pool, int64_t left, int64_t limit, int64_t reset_ns)
+{
+    struct view_key k = {.provider = "github",
+                         .seen_ns = NOW - S,
+                         .quota_limit = limit,
+                         .quota_left = left,
+                         .quota_reset_ns = NOW + reset_ns,
+                         .queued = 5,
+                         .rate = 0.97,
+                         .limit = 0.97,
+                         .told_by = "x-ratelimit-*"};
+
+    fb_view_put(k.pool, sizeof k.pool, pool);
+    return k;
+}
+
+static struct view_key crossref(void)
+{
+    return (struct view_key){.provider = "api.crossref.org",
+                             .pool = "default",
+                             .seen_ns = NOW - 2 * S,
+                             .flags = VIEW_KEY_LEARNED,
+                             .queued = 190,
+                             .in_flight = 3,
+                             .rate = 9.7,
+                             .limit = 9.94,
+                             .confidence = 0.92,
+                             .ready_ns = NOW + S / 20,
+                             .cause = "bucket",
+                             .refused = 2};
+}
+
+/* A refusal holds it. */
+static struct view_key held(void)
+{
+    struct view_key k = crossref();
+
+    k.ready_ns = NOW + 41 * S;
+    fb_view_put(k.cause, sizeof k.cause, "hold");
+    k.refused_ns = NOW - 3 * S;
+    k.retry_after_ns = 44 * S;
+    k.refused_status = 429;
+    fb_view_put(k.refused_item, sizeof k.refused_item, "12482");
+    return k;
+}
+
+static struct view_batch batch(void)
+{
+    struct view_batch b = {.name = "fetch-00c0ffee00c0ffee",
+                           .list = "/home/me/urls.txt",
+                           .output = "/home/me/out.jsonl",
+                           .command = "flyball fetch urls.txt --jsonl out.jsonl",
+                           .pid = 4711,
+                           .running = 1,
+                           .began_ns = NOW - 41 * S,
+                           .updated_ns = NOW - S / 4,
+                           .total = 600,
+                           .done = 410,
+                           .failed = 2,
+                           .in_flight = 3,
+                           .queued = 185,
+                           .requests = 417,
+                           .throttled = 2,
+                           .retries = 1,
+                           .rate = 9.7,
+                           .eta_ns = NOW + 19 * S,
+                           .bound = "~9.94/s",
+                           .latency_p50_ns = 22 * MS,
+                           .latency_p95_ns = 310 * MS,
+                           .latency_p99_ns = 1200 * MS,
+                           .wait_count = 2,
+                           .wait = {{"bucket", 32 * S}, {"hold", 3 * S}},
+                           .key_count = 1};
+
+    b.key[0] = crossref();
+    return b;
+}
+
+/* ------------------------------------------------------------------------------------- limits */
+
+static void limits_are_laid_out_as_remaining_and_reset(void **state)
+{
+    struct view_key keys[] = {github("core", 4850, 5000, 42 * MIN + 30 * S),
+                              github("search", 28, 30, 75 * S)};
+    struct view_limits v = {.key = keys, .key_count = 2};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    keys[0].limit = keys[1].limit = 0.0;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n"
+          "\n"
+          "github/core:\n"
+          "  Remaining: 4,850 / 5,000 (97%)\n"
+          "  Resets in: 42m 30s\n"
+          "\n"
+          "github/search:\n"
+          "  Remaining: 28 / 30 (93%)\n"
+          "  Resets in: 1m 15s\n");
+}
+
+static void verbose_limits_say_where_they_are_from(void **state)
+{
+    struct view_key keys[] = {github("core", 700, 5000, 42 * MIN), held()};
+    struct view_limits v = {.key = keys, .key_count = 2, .hidden = 3};
+    struct view_style style = {.width = 80, .ascii = true, .verbose = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_put(keys[0].spec, sizeof keys[0].spec, "window=900/1m");
+    fb_view_put(keys[0].said_by, sizeof keys[0].said_by, "preset");
+    fb_view_put(keys[0].credential, sizeof keys[0].credential, "a91f0123456789ab");
+    keys[0].window_limit = 810;
+    keys[0].window_left = 800;
+    keys[0].window_ns = MIN;
+    keys[0].limit = 0.0;
+    fb_view_limits_text(&v, &style, NOW, &b);
+    check(&b, &style,
+          "Rate Limit Status: CRITICAL #\n"
+          "\n"
+          "github/core (credential a91f):\n"
+          "  Remaining: 700 / 5,000 (14%)\n"
+          "  Resets in: 42m (2026-11-15T15:14:07Z)\n"
+          "  Window:    800 left of 810/min, as stated\n"
+          "  Stated:    window=900/1m (preset)\n"
+          "  Told by:   x-ratelimit-*\n"
+          "  Seen:      1 s ago (14:32:06)\n"
+          "\n"
+          "api.crossref.org:\n"
+          "  Limit:     ~9.94/s, learned, confidence 92 %\n"
+          "  Waits:     in 41 s (14:32:48), hold\n"
+          "  Refused:   3 s ago (14:32:04), status 429\n"
+          "  Seen:      2 s ago (14:32:05)\n"
+          "\n"
+          "3 more with --all\n");
+}
+
+static void no_limit_is_an_answer_too(void **state)
+{
+    struct view_limits v = {.hidden = 0};
+    struct view_key past = github("core", 0, 5000, -S);
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN, "No limit is known yet. Try: flyball demo\n");
+    v.hidden = 1;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN, "No limit is in use now; --all shows those known.\n");
+    past.limit = 0.0;
+    v = (struct view_limits){.key = &past, .key_count = 1};
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n\ngithub/core:\n"
+          "  Remaining: all of it, its reset is past\n");
+}
+
+static void health_has_four_states(void **state)
+{
+    static const struct {
+        int64_t left;
+        enum view_health health;
+        enum view_state state;
+    } CASES[] = {{100, VIEW_HEALTHY, VIEW_ok},       {51, VIEW_HEALTHY, VIEW_ok},
+                 {50, VIEW_WARNING, VIEW_warning},   {20, VIEW_WARNING, VIEW_warning},
+                 {19, VIEW_CRITICAL, VIEW_critical}, {1, VIEW_CRITICAL, VIEW_critical},
+                 {0, VIEW_EXHAUSTED, VIEW_critical}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct view_key k = github("core", CASES[i].left, 100, MIN);
+        assert_int_equal(fb_view_health(&k, NOW), CASES[i].health);
+        assert_int_equal(fb_view_key_state(&k, NOW), CASES[i].state);
+        assert_int_equal(fb_view_health(&k, NOW + MIN), VIEW_HEALTHY);
+    }
+}
+
+static void limits_in_json_have_numbers_and_instants(void **state)
+{
+    struct view_key keys[] = {github("core", 700, 5000, 90 * S), held()};
+    struct view_limits v = {.key = keys, .key_count = 2};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_limits_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.limits/1");
+    const json_t *all = json_object_get(j, "limits");
+    const json_t *quota = json_object_get(json_array_get(all, 0), "quota");
+    const json_t *second = json_array_get(all, 1);
+
+    assert_string_equal(json_string_value(json_object_get(j, "status")), "critical");
+    assert_int_equal(json_array_size(all), 2);
+    assert_int_equal(number(quota, "remaining"), 700);
+    assert_string_equal(json_string_value(json_object_get(quota, "reset")), "2026-11-15T14:33:37Z");
+    assert_close(number(quota, "reset_in_s"), 90.0, 1e-9);
+    assert_string_equal(json_string_value(json_object_get(second, "state")), "holding");
+    assert_string_equal(json_string_value(json_object_get(second, "cause")), "hold");
+    assert_close(number(second, "next_start_in_s"), 41.0, 1e-9);
+    assert_int_equal(number(json_object_get(second, "last_refusal"), "status"), 429);
+    json_decref(j);
+}
+
+/* ------------------------------------------------------------------------------------- status */
+
+static void one_batch_is_told_in_full(void **state)
+{
+    struct view_batch one = batch();
+    const struct view_batch *all[] = {&one};
+    struct view_status v = {.batch = all, .batch_count = 1};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    check(
+        &b, &PLAIN,
+        "fetch-00c0ffee00c0ffee  \u25cf ok  process 4711\n"
+        "  list      /home/me/urls.txt\n"
+        "  output    /home/me/out.jsonl\n"
+        "  items     412 of 600 (68 %): 410 ok, 2 failed\n"
+        "  rate      9.70/s now, 3 in flight, 185 queued\n"
+        "  ETA       in 19 s (14:32:26), bound by ~9.94/s\n"
+        "  requests  417 sent, 2 throttled, 1 retry\n"
+        "  answers   after 22 ms (p50), 310 ms (p95), 1.2 s (p99)\n"
+        "  waited    bucket 32 s, hold 3.0 s\n"
+        "  began     41 s ago (14:31:26)\n"
+        "\n"
+        "key               state  rate / limit    left           next start  queued  429s\n"
+        "api.crossref.org  \u25cf ok   9.70 / ~9.94/s  learned, 92 %  now            190     2\n");
+}
+
+static void an_ended_batch_says_how_and_how_to_go_on(void **state)
+{
+    struct view_batch one = batch();
+    const struct view_batch *all[] = {&one};
+    struct view_status v = {.batch = all, .batch_count = 1};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    one.running = 0;
+    one.ended_ns = NOW - 5 * MIN;
+    one.exit_code = 130;
+    one.key_count = 0;
+    one.wait_count = 0;
+    one.latency_p50_ns = 0;
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "fetch-00c0ffee00c0ffee  \u25cb not running\n"
+          "  list      /home/me/urls.txt\n"
+          "  output    /home/me/out.jsonl\n"
+          "  items     412 of 600 (68 %): 410 ok, 2 failed\n"
+          "  rate      9.70/s over the run\n"
+          "  requests  417 sent, 2 throttled, 1 retry\n"
+          "  began     41 s ago (14:31:26)\n"
+          "  ended     5m ago (14:27:07), exit 130\n"
+          "  go on     flyball fetch urls.txt --jsonl out.jsonl\n");
+    one.ended_ns = 0;
+    fb_view_status_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.status/1");
+    const json_t *items =
+        json_object_get(json_array_get(json_object_get(j, "batches"), 0), "items");
+    assert_int_equal(number(items, "ended"), 412);
+    assert_string_equal(json_string_value(json_object_get(j, "source")), "files");
+    json_decref(j);
+}
+
+static void several_batches_are_a_table(void **state)
+{
+    struct view_batch first = batch();
+    struct view_batch second = batch();
+    const struct view_batch *all[] = {&first, &second};
+    struct view_status v = {.batch = all, .batch_count = 2};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    first.key[0] = held();
+    second.running = 0;
+    second.ended_ns = 0;
+    second.updated_ns = NOW - 5 * MIN;
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "batch           state      items                rate  429s  until\n"
+          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)  9.70/s     2  in 19 s\n"
+          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)  9.70/s     2  "
+          "5m ago, killed\n");
+    fb_view_status_text(&(struct view_status){0}, &PLAIN, NOW, &b);
+    check(&b, &PLAIN, "No batch is known. Try: flyball fetch urls.txt\n");
+}
+
+static void top_fits_the_screen(void **state)
+{
+    struct view_batch first = batch();
+    const struct view_batch *all[] = {&first};
+    struct view_status v = {.batch = all, .batch_count = 1};
+    struct view_style style = {.width = 60, .rows = 24, .zone_s = 3600};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    first.key[1] = held();
+    first.key_count = 2;
+    fb_view_top_text(&v, &style, NOW, &b);
+    check(&b, &style,
+          "flyball  15:32:07  \u2016 1 holding  \u25cf 1 ok\n"
+          "\n"
+          "batch           state      items              until\n"
+          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)  in 19 s\n"
+          "\n"
+          "key               state      rate / limit    next start\n"
+          "api.crossref.org  \u2016 holding  9.70 / ~9.94/s  in 41 s\n"
+          "api.crossref.org  \u25cf ok       9.70 / ~9.94/s  now\n");
+    style.rows = 4;
+    fb_view_top_text(&v, &style, NOW, &b);
+    check(&b, &style,
+          "flyball  15:32:07  \u2016 1 holding  \u25cf 1 ok\n"
+          "\n"
+          "batch           state      items              until\n"
+          "5 more lines\n");
+    fb_view_top_json(&v, NOW, &b);
+    json_decref(check_json(&b, "flyball.top/1"));
+}
+
+/* Whatever the width, no line is wider, and nothing is written past the end. */
+static void no_width_is_exceeded(void **state)
+{
+    struct view_batch first = batch();
+    const struct view_batch *all[] = {&first, &first};
+
+    (void)state;
+    for (size_t width = 12; width < 200; width++) {
+        struct view_style style = {.width = width};
+        struct buffer b = BUFFER_INIT;
+
+        fb_view_batches_table(all, 2, &style, NOW, &b);
+        char *copy = strdup(fb_buffer_text(&b));
+        check(&b, &style, copy);
+        free(copy);
+    }
+}
+
+static void colour_is_added_to_the_words(void **state)
+{
+    static const struct view_column COLUMNS[] = {{.title = "a", .keep = 99},
+                                                 {.title = "state", .keep = 99, .is_state = true},
+                                                 {.title = "b", .keep = 99}};
+    struct view_style style = {.color = true};
+    struct buffer b = BUFFER_INIT;
+    struct view_table t;
+
+    (void)state;
+    fb_view_table_init(&t, COLUMNS, 3);
+    fb_view_table_add(&t, "x\ny");
+    fb_view_table_add(&t, "holding");
+    fb_view_table_add(&t, "\x1b[2J");
+    fb_view_table_print(&t, &style, false, &b);
+    fb_view_table_fini(&t);
+    check(&b, &style, "x?y  \x1b[35m\u2016 holding\x1b[0m  ?[2J\n");
+}
+
+/* ---------------------------------------------------------------------------------------- why */
+
+static void why_says_until_when_and_what_would_change_it(void **state)
+{
+    struct view_why v = {.subject = "https://api.crossref.org/works/1",
+                         .verdict = VIEW_VERDICT_waits,
+                         .until_ns = NOW + 41 * S,
+                         .source = "process 4711, which runs",
+                         .batch = "fetch-00c0ffee00c0ffee",
+                         .item = "17",
+                         .has_key = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.key = held();
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "https://api.crossref.org/works/1\n"
+          "\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "  because  hold: a refusal holds the whole key\n"
+          "  rule     Retry-After: 44, with status 429\n"
+          "  key      api.crossref.org, 190 queued\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  batch    fetch-00c0ffee00c0ffee, item 17\n"
+          "  change   only time: the server asked for it, and nothing here shortens it.\n"
+          "           Another credential has a budget of its own.\n"
+          "  source   process 4711, which runs\n");
+    fb_view_why_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.why/1");
+    assert_string_equal(json_string_value(json_object_get(j, "cause")), "hold");
+    assert_string_equal(json_string_value(json_object_get(j, "rule")),
+                        "Retry-After: 44, with status 429");
+    assert_close(number(j, "until_in_s"), 41.0, 1e-9);
+    assert_non_null(json_object_get(j, "change"));
+    json_decref(j);
+}
+
+static void a_rule_is_a_spec_or_what_was_learned(void **state)
+{
+    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.has_key = true;
+    v.key = crossref();
+    v.key.queued = 0;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
+          "  because  bucket: the rate allows no more yet\n"
+          "  rule     learned: ~9.94/s, confidence 92 %\n"
+          "  key      api.crossref.org\n"
+          "  change   answers: the pace rises by itself while nothing refuses. --limit\n"
+          "           states one, 'flyball learned reset' begins anew.\n");
+    fb_view_put(v.key.spec, sizeof v.key.spec, "rate=2/s");
+    fb_view_put(v.key.said_by, sizeof v.key.said_by, "command line");
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
+          "  because  bucket: the rate allows no more yet\n"
+          "  rule     rate=2/s (command line)\n"
+          "  key      api.crossref.org\n"
+          "  change   a higher rate= or burst= where the limit is stated.\n");
+}
+
+/* -------------------------------------------------------------------------------- the others */
+
+static void learned_is_a_table(void **state)
+{
+    static const struct view_learned_row ROW = {.provider = "api.crossref.org",
+                                                .host = "api.crossref.org",
+                                                .pool = "default",
+                                                .by = "probe",
+                                                .rate = 9.94,
+                                                .confidence = 0.92,
+                                                .recovery_ns = 1 * S,
+                                                .changed_ns = NOW - 5 * MIN,
+                                                .saved_ns = NOW - 10 * S};
+    static const struct view_learned_event EVENT = {.provider = "api.crossref.org",
+                                                    .pool = "default",
+                                                    .kind = "lowered",
+                                                    .why = "probe",
+                                                    .before = 12.4,
+                                                    .after = 9.94,
+                                                    .at_ns = NOW - 5 * MIN};
+    struct view_learned v = {.row = &ROW, .row_count = 1, .event = &EVENT, .event_count = 1};
+    struct view_style style = {.width = 90, .verbose = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_learned_text(&v, &style, NOW, &b);
+    check(&b, &style,
+          "provider          pool   limit  confidence  refusals last  by     changed  saved\n"
+          "api.crossref.org  -     9.94/s        92 %          1.0 s  probe  5m ago   10 s ago\n"
+          "\n"
+          "when    provider          pool  what     limit           by\n"
+          "5m ago  api.crossref.org  -     lowered  12.4 -> 9.94/s  probe\n");
+    fb_view_learned_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.learned/1");
+    const json_t *row = json_array_get(json_object_get(j, "learned"), 0);
+    assert_close(number(row, "limit_per_s"), 9.94, 1e-9);
+    assert_close(number(row, "changed_in_s"), -300.0, 1e-9);
+    assert_int_equal(json_array_size(json_object_get(j, "events")), 1);
+    json_decref(j);
+    v = (struct view_learned){.row_count = 0};
+    fb_view_learned_text(&v, &style, NOW, &b);
+    check(&b, &style, "Nothing has been learned yet. Try: flyball demo\n");
+}
+
+static void deferred_is_a_table(void **state)
+{
+    static const struct view_deferred_row ROWS[] = {
+        {"7", "https://a.example/7", "throttled", "urls.txt", "", 7, 1794753127 + 3600, 1794753000},
+        {"8", "https://a.example/8", "robots", "urls.txt", "", 8, 0, 1794753000},
+    };
+    struct view_deferred v = {.row = ROWS, .row_count = 2};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_deferred_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "not before            from now  item  where                why        list\n"
+          "2026-11-15T15:32:07Z  in 1h     7     https://a.example/7  throttled  urls.txt\n"
+          "not known                       8     https://a.example/8  robots     urls.txt\n");
+    fb_view_deferred_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.deferred/1");
+    assert_int_equal(json_array_size(json_object_get(j, "deferred")), 2);
+    json_decref(j);
+}
+
+static void audit_is_a_line_for_each_event(void **state)
+{
+    static const struct view_audit_event EVENTS[] = {
+        {NOW - S, "github", "core", "hold", "retry-after", "held for 41 s"},
+        {NOW - 2 * 86400 * S, NULL, NULL, "reload", "operator", "flyball.yaml read"},
+    };
+    struct view_audit v = {.event = EVENTS, .event_count = 2};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_audit_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "time                  key          event   cause\n"
+          "14:32:06              github/core  hold    retry-after  held for 41 s\n"
+          "2026-11-13T14:32:07Z               reload  operator     flyball.yaml read\n");
+    fb_view_audit_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.audit/1");
+    assert_true(
+        json_is_null(json_object_get(json_array_get(json_object_get(j, "events"), 1), "provider")));
+    json_decref(j);
+}
+
+static void names_are_cut_at_whole_characters(void **state)
+{
+    char field[6];
+
+    (void)state;
+    fb_view_put(field, sizeof field, "ab\u20accd");
+    assert_string_equal(field, "ab\u20ac");
+    fb_view_put(field, sizeof field, "abc\u20ac");
+    assert_string_equal(field, "abc");
+    fb_view_put(field, sizeof field, "abcdefg");
+    assert_string_equal(field, "abcde");
+}
+
+static void instants_are_said_from_now(void **state)
+{
+    static const struct {
+        int64_t at_ns;
+        const char *text;
+    } CASES[] = {{NOW + 41 * S, "in 41 s (14:32:48)"},
+                 {NOW + 41 * S + 1, "in 41 s (14:32:49)"},
+                 {NOW - 41 * S, "41 s ago (14:31:26)"},
+                 {NOW, "< 1 s ago (14:32:07)"},
+                 {NOW + 2 * 86400 * S, "in 2d (2026-11-17 14:32:07)"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct buffer b = BUFFER_INIT;
+        fb_words_when(CASES[i].at_ns, NOW, 0, &b);
+        assert_string_equal(fb_buffer_text(&b), CASES[i].text);
+        fb_buffer_fini(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_are_laid_out_as_remaining_and_reset),
+        cmocka_unit_test(verbose_limits_say_where_they_are_from),
+        cmocka_unit_test(no_limit_is_an_answer_too),
+        cmocka_unit_test(health_has_four_states),
+        cmocka_unit_test(limits_in_json_have_numbers_and_instants),
+        cmocka_unit_test(one_batch_is_told_in_full),
+        cmocka_unit_test(an_ended_batch_says_how_and_how_to_go_on),
+        cmocka_unit_test(several_batches_are_a_table),
+        cmocka_unit_test(top_fits_the_screen),
+        cmocka_unit_test(no_width_is_exceeded),
+        cmocka_unit_test(colour_is_added_to_the_words),
+        cmocka_unit_test(why_says_until_when_and_what_would_change_it),
+        cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
+        cmocka_unit_test(learned_is_a_table),
+        cmocka_unit_test(deferred_is_a_table),
+        cmocka_unit_test(audit_is_a_line_for_each_event),
+        cmocka_unit_test(names_are_cut_at_whole_characters),
+        cmocka_unit_test(instants_are_said_from_now),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
