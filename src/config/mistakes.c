@@ -24,5 +24,6 @@ void fb_mistake(struct mistakes *m, struct place at, const char *format, ...)
             *c = '?';
     }
     m->count++;
+    m->last = at;
     m->tell(m->user, sentence);
 }

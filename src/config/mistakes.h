@@ -18,6 +18,7 @@ struct mistakes {
     void (*tell)(void *user, const char *sentence); /* once for each; without a newline */
     void *user;
     unsigned count;
+    struct place last; /* of the sentence that is told */
 };
 
 /* Tell one more. Bytes that a terminal would obey are shown as '?', long sentences are cut. */

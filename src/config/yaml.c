@@ -25,6 +25,7 @@ struct builder {
     struct yaml_node *waiting; /* a key whose value comes next, already in its map */
     int depth;
     int documents;
+    bool has_doubles; /* a key twice in a map */
     bool out_of_memory;
 };
 
@@ -140,7 +141,8 @@ static struct yaml_node *value_node(struct builder *b, struct place at)
     return n;
 }
 
-static bool key_is_new(struct builder *b, const char *key, struct place at)
+/* A key twice is told, and reading goes on for the sake of what else is wrong. */
+static bool may_add_key(struct builder *b, const char *key, struct place at)
 {
     int count = 0;
 
@@ -148,7 +150,8 @@ static bool key_is_new(struct builder *b, const char *key, struct place at)
         if (strcmp(n->key, key) == 0) {
             fb_mistake(b->m, at, "'%s' for the second time; the first is in line %d", key,
                        n->key_at.line);
-            return false;
+            b->has_doubles = true;
+            break;
         }
     }
     if (count >= FB_YAML_KEYS_MAX)
@@ -161,7 +164,7 @@ static bool add_key(struct builder *b, struct fy_event *e)
     struct place at = event_place(e);
     char *key = text_of(b, e);
 
-    if (!key || !key_is_new(b, key, at)) {
+    if (!key || !may_add_key(b, key, at)) {
         fb_free(key);
         return false;
     }
@@ -308,12 +311,13 @@ static void print_nothing(struct fy_diag *diag, void *user, const char *bytes, s
     (void)size;
 }
 
-int fb_yaml_read(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)
+int fb_yaml_read_on(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)
 {
     struct fy_diag_cfg quiet;
     struct builder b = {.m = m};
     int result = -ENOMEM;
 
+    *ret_root = NULL;
     if (!is_readable(bytes, size, m))
         return -EINVAL;
     fy_diag_cfg_default(&quiet);
@@ -334,7 +338,19 @@ int fb_yaml_read(const char *bytes, size_t size, struct mistakes *m, struct yaml
         *ret_root = b.root;
     else
         fb_yaml_free(b.root);
-    return result;
+    return result == 0 && b.has_doubles ? -EINVAL : result;
+}
+
+int fb_yaml_read(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)
+{
+    struct yaml_node *root;
+    int error = fb_yaml_read_on(bytes, size, m, &root);
+
+    if (error)
+        fb_yaml_free(root);
+    else
+        *ret_root = root;
+    return error;
 }
 
 int fb_yaml_load(struct mistakes *m, struct yaml_node **ret_root)

@@ -28,6 +28,7 @@ struct yaml_node {
     char *text;              /* of a YAML_TEXT: never NULL, "" where nothing was written */
     struct yaml_node *child; /* of a list or a map: the first */
     struct yaml_node *next;  /* after this one in the same list or map */
+    const char *from;        /* where else than in the file it was said, or NULL; never freed */
 
     /* Used while it is built. */
     struct yaml_node *parent, *last;
@@ -38,6 +39,13 @@ struct yaml_node {
  * -ENOMEM when memory is out.
  */
 int fb_yaml_read(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)
+    __attribute__((warn_unused_result));
+
+/*
+ * The same, which goes on after mistakes that leave a tree: then *ret_root is set with -EINVAL as
+ * well, and good for nothing but looking for more mistakes. It is NULL where there is none.
+ */
+int fb_yaml_read_on(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)
     __attribute__((warn_unused_result));
 
 /* The same from the file that `m` names; that it cannot be read is a mistake too. */

@@ -22,8 +22,10 @@ const struct preset *fb_preset_find(struct slice name)
 }
 
 /* "*.example.com" is every name below example.com, but not that itself; any other is itself. */
-static bool host_fits(const char *pattern, struct slice host)
+bool fb_preset_host_fits(const char *pattern, struct slice host)
 {
+    if (host.length > 0 && host.at[host.length - 1] == '.')
+        host.length--; /* the root, which may be written */
     if (pattern[0] == '*')
         return host.length > strlen(pattern + 1) && fb_slice_ends(host, pattern + 1);
     return fb_slice_is(host, pattern);
@@ -34,11 +36,9 @@ const struct preset *fb_preset_for_host(struct slice host)
     const struct preset *best = NULL;
     size_t longest = 0;
 
-    if (host.length > 0 && host.at[host.length - 1] == '.')
-        host.length--; /* the root, which may be written */
     for (size_t i = 0; i < fb_preset_count; i++) {
         for (const char *const *pattern = fb_presets[i].hosts; *pattern; pattern++) {
-            if (strlen(*pattern) > longest && host_fits(*pattern, host)) {
+            if (strlen(*pattern) > longest && fb_preset_host_fits(*pattern, host)) {
                 best = &fb_presets[i];
                 longest = strlen(*pattern);
             }
@@ -87,15 +87,18 @@ static struct slice bare_path(struct slice path)
     return fb_slice_head(path, fb_slice_find(path, '#'));
 }
 
+bool fb_preset_pool_fits(const struct preset_pool *row, struct slice method, struct slice path)
+{
+    return (!row->method || fb_slice_is(method, row->method)) &&
+           (!row->path || path_fits(fb_slice_of(row->path), bare_path(path)));
+}
+
 const struct preset_pool *fb_preset_pool(const struct preset *p, struct slice method,
                                          struct slice path)
 {
-    path = bare_path(path);
     for (size_t i = 0; i < p->pool_count; i++) {
-        const struct preset_pool *row = &p->pool[i];
-        if ((!row->method || fb_slice_is(method, row->method)) &&
-            (!row->path || path_fits(fb_slice_of(row->path), path)))
-            return row;
+        if (fb_preset_pool_fits(&p->pool[i], method, path))
+            return &p->pool[i];
     }
     return NULL;
 }

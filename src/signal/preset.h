@@ -10,6 +10,7 @@
 #ifndef FLYBALL_SIGNAL_PRESET_H
 #define FLYBALL_SIGNAL_PRESET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "signal/slice.h"
@@ -63,6 +64,10 @@ const struct preset *fb_preset_for_host(struct slice host);
  */
 const struct preset_pool *fb_preset_pool(const struct preset *p, struct slice method,
                                          struct slice path);
+
+/* The parts of that: whether a host, without its port, fits a pattern; a request a row. */
+bool fb_preset_host_fits(const char *pattern, struct slice host);
+bool fb_preset_pool_fits(const struct preset_pool *row, struct slice method, struct slice path);
 
 /* The limit text for requests of a pool (NULL: of none), or NULL: nothing known. */
 const char *fb_preset_limit(const struct preset *p, const struct preset_pool *pool);

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * provider.c - what a preset knows about a provider, below what anybody says; and providers asked
+ * for by host and path.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "config/reading.h"
+
+/* ------------------------------------------------------------------------------- into the tree */
+
+static void put_text(struct reading *r, struct yaml_node *map, const char *key, const char *text,
+                     const char *from)
+{
+    if (!text || fb_tree_find(map, key))
+        return;
+    struct yaml_node *n = fb_tree_put(map, key, from);
+    r->is_out_of_memory |= !n || !fb_tree_set_text(n, text, strlen(text), from);
+}
+
+/* The value of a key as a map, made where there is none. NULL: it is something else. */
+static struct yaml_node *put_map(struct reading *r, struct yaml_node *map, const char *key,
+                                 const char *from)
+{
+    struct yaml_node *n = fb_tree_put(map, key, from);
+
+    r->is_out_of_memory |= !n;
+    if (n && n->kind == YAML_TEXT && !n->text[0])
+        fb_tree_set_kind(n, YAML_MAP, from);
+    return n && n->kind == YAML_MAP ? n : NULL;
+}
+
+/* Words of `pacing` that are no words of a limit under the same name. */
+static const char *word_of(const char *key)
+{
+    return strcmp(key, "spend") == 0 ? "pacing" : key;
+}
+
+/* What is said for all. */
+static void add_pacing(struct reading *r, struct yaml_node *limit)
+{
+    const struct yaml_node *pacing = fb_tree_find(r->root, "pacing");
+
+    for (const struct yaml_node *n = pacing ? pacing->child : NULL; n; n = n->next) {
+        if (n->kind != YAML_TEXT || fb_tree_find(limit, word_of(n->key)))
+            continue;
+        struct yaml_node *word = fb_tree_put(limit, word_of(n->key), n->from);
+        if (!word || !fb_tree_set_text(word, n->text, strlen(n->text), n->from)) {
+            r->is_out_of_memory = true;
+            return;
+        }
+        word->at = n->at;
+        word->key_at = n->key_at;
+    }
+}
+
+static void add_limit(struct reading *r, struct yaml_node *owner, const char *text,
+                      const char *from)
+{
+    const struct yaml_node *pacing = fb_tree_find(r->root, "pacing");
+    bool is_said = text || (pacing && pacing->child) || fb_tree_find(owner, "limit");
+    struct yaml_node *limit = is_said ? put_map(r, owner, "limit", from) : NULL;
+
+    if (!limit)
+        return;
+    add_pacing(r, limit);
+    if (text)
+        fb_limit_add_words(r, limit, text, (struct place){0, 0}, from);
+}
+
+static void add_hosts(struct reading *r, struct yaml_node *provider, const struct preset *p,
+                      const char *from)
+{
+    if (fb_tree_find(provider, "hosts") || !p->hosts[0])
+        return;
+    struct yaml_node *hosts = fb_tree_put(provider, "hosts", from);
+    r->is_out_of_memory |= !hosts;
+    if (hosts)
+        fb_tree_set_kind(hosts, YAML_LIST, from);
+    for (const char *const *h = p->hosts; *h && hosts; h++)
+        r->is_out_of_memory |= !fb_tree_add_text(hosts, *h, from);
+}
+
+/*
+ * Those of the preset come last and in its order, whoever says something about them: its last may
+ * take every request.
+ */
+static void add_pool(struct reading *r, struct yaml_node *pools, const struct preset_pool *row,
+                     const char *from)
+{
+    struct yaml_node *known = fb_tree_find(pools, row->name);
+
+    if (known) {
+        fb_tree_take(known);
+        fb_tree_append(pools, known);
+    }
+    struct yaml_node *pool = put_map(r, pools, row->name, from);
+    if (!pool)
+        return;
+    put_text(r, pool, "method", row->method, from);
+    put_text(r, pool, "path", row->path, from);
+    if (row->limit)
+        add_limit(r, pool, row->limit, from);
+}
+
+static void add_pools(struct reading *r, struct yaml_node *provider, const struct preset *p,
+                      const char *from)
+{
+    struct yaml_node *pools =
+        p->pool_count > 0 ? put_map(r, provider, "pools", from) : fb_tree_find(provider, "pools");
+
+    for (size_t i = 0; i < p->pool_count && pools; i++)
+        add_pool(r, pools, &p->pool[i], from);
+}
+
+/* The preset that is named, or that has the name of the provider. */
+static const struct preset *preset_of(struct reading *r, struct yaml_node *provider)
+{
+    const struct yaml_node *said = fb_tree_find(provider, "preset");
+    const struct preset *p = NULL;
+
+    if (said)
+        return said->kind == YAML_TEXT ? fb_preset_find(fb_slice_of(said->text)) : NULL;
+    p = fb_preset_find(fb_slice_of(provider->key));
+    if (p)
+        put_text(r, provider, "preset", p->name, fb_from_default);
+    return p;
+}
+
+static void add_preset(struct reading *r, struct yaml_node *provider)
+{
+    const struct preset *p = preset_of(r, provider);
+    const char *from = p ? fb_reading_text(r, "preset ", p->name) : NULL;
+    struct yaml_node *pools = fb_tree_find(provider, "pools");
+
+    for (struct yaml_node *n = pools ? pools->child : NULL; n; n = n->next) {
+        if (fb_tree_find(n, "limit"))
+            add_limit(r, n, NULL, NULL);
+    }
+    add_limit(r, provider, p ? p->limit : NULL, from);
+    if (!from)
+        return;
+    add_hosts(r, provider, p, from);
+    put_text(r, provider, "quota", p->quota_path, from);
+    add_pools(r, provider, p, from);
+}
+
+void fb_providers_add_presets(struct reading *r)
+{
+    struct yaml_node *providers = fb_tree_find(r->root, "providers");
+
+    for (struct yaml_node *n = providers ? providers->child : NULL; n; n = n->next) {
+        if (n->kind == YAML_TEXT && !n->text[0])
+            fb_tree_set_kind(n, YAML_MAP, n->from);
+        if (n->kind == YAML_MAP)
+            add_preset(r, n);
+    }
+    add_limit(r, r->root, NULL, NULL);
+}
+
+/* --------------------------------------------------------------------------------------- asking */
+
+const struct config_provider *fb_config_provider(const struct config *c, const char *name)
+{
+    for (size_t i = 0; i < c->provider_count; i++) {
+        if (strcasecmp(c->provider[i].name, name) == 0)
+            return &c->provider[i];
+    }
+    return NULL;
+}
+
+const struct config_provider *fb_config_for_host(const struct config *c, struct slice host)
+{
+    const struct config_provider *best = NULL;
+    size_t longest = 0;
+
+    for (size_t i = 0; i < c->provider_count; i++) {
+        for (const char *const *h = c->provider[i].hosts; *h; h++) {
+            if (strlen(*h) > longest && fb_preset_host_fits(*h, host)) {
+                best = &c->provider[i];
+                longest = strlen(*h);
+            }
+        }
+    }
+    return best;
+}
+
+const struct config_pool *fb_config_pool(const struct config_provider *p, struct slice method,
+                                         struct slice path)
+{
+    for (size_t i = 0; i < p->pool_count; i++) {
+        const struct preset_pool row = {p->pool[i].name, p->pool[i].method, p->pool[i].path, NULL};
+
+        if (fb_preset_pool_fits(&row, method, path))
+            return &p->pool[i];
+    }
+    return NULL;
+}
+
+const char *fb_config_limit(const struct config_provider *p, const struct config_pool *pool)
+{
+    const char *limit = pool && pool->limit ? pool->limit : p->limit;
+
+    return limit ? limit : "";
+}

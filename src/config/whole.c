@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * whole.c - what can be right by itself and wrong together.
+ *
+ * Everything here has been read: each value is right by itself, or has been told and is missing.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/reading.h"
+#include "config/suggest.h"
+#include "core/spec.h"
+
+#define NAMES_MAX 64 /* that a suggestion looks at */
+
+/* The node at a path below the root; the nearest above it where there is none. */
+static const struct yaml_node *node_at(const struct reading *r, const char *const *path)
+{
+    const struct yaml_node *n = r->root;
+
+    for (; *path; path++) {
+        const struct yaml_node *below = fb_tree_find(n, *path);
+
+        if (!below)
+            return n;
+        n = below;
+    }
+    return n;
+}
+
+#define NODE(r, ...) node_at(r, (const char *const[]){__VA_ARGS__, NULL})
+
+/* ----------------------------------------------------------------------------------- providers */
+
+/* A host belongs to one provider. */
+static void check_hosts(struct reading *r, const struct config_provider *p)
+{
+    const struct yaml_node *hosts = NODE(r, "providers", p->name, "hosts");
+
+    for (const struct config_provider *o = r->config->provider; o < p; o++) {
+        for (const struct yaml_node *n = hosts->child; n; n = n->next) {
+            for (const char *const *h = o->hosts; *h; h++) {
+                if (n->kind == YAML_TEXT && strcmp(*h, n->text) == 0)
+                    fb_reading_tell(r, n, ABOUT_VALUE, "'%s' belongs to '%s' already", *h, o->name);
+            }
+        }
+    }
+}
+
+static void check_pools(struct reading *r, const struct config_provider *p)
+{
+    for (size_t i = 0; i + 1 < p->pool_count; i++) {
+        if (!p->pool[i].method && !p->pool[i].path)
+            fb_reading_tell(r, NODE(r, "providers", p->name, "pools", p->pool[i + 1].name),
+                            ABOUT_KEY, "never reached: '%s' before it takes every request",
+                            p->pool[i].name);
+    }
+}
+
+static void check_credentials(struct reading *r, const struct config_provider *p)
+{
+    for (size_t i = 0; i < p->credential_count; i++) {
+        struct config_credential *c = &p->credential[i];
+        struct yaml_node *providers = fb_tree_find(r->root, "providers");
+        struct yaml_node *all = fb_tree_find(fb_tree_find(providers, p->name), "credentials");
+        struct yaml_node *n = fb_tree_find(all, c->name);
+
+        if (c->secret.env && c->secret.file)
+            fb_reading_tell(r, n, ABOUT_KEY, "%s: env and file, expected one of them", c->name);
+        else if (!c->secret.env && !c->secret.file && n->kind == YAML_MAP &&
+                 !fb_tree_find(n, "env") && !fb_tree_find(n, "file"))
+            fb_reading_tell(r, n, ABOUT_KEY, "%s: expected env or file: where the secret is",
+                            c->name);
+        if (c->scheme || !c->header || strcasecmp(c->header, "Authorization") != 0)
+            continue;
+        struct yaml_node *scheme = fb_tree_put(n, "scheme", fb_from_default);
+        r->is_out_of_memory |= !scheme || !fb_tree_set_text(scheme, "Bearer", 6, fb_from_default);
+        c->scheme = "Bearer";
+    }
+}
+
+/* ------------------------------------------------------------------------------------- warnings */
+
+/* The longest-lasting rate that a limit text allows; 0: none is stated. */
+static double lasting_rate(const char *text)
+{
+    struct fly_error err;
+    struct spec spec;
+    double least = 0.0;
+
+    if (!text || fb_spec_read(text, &spec, &err) < 0)
+        return 0.0;
+    least = fb_rate_per_second(&spec.rate);
+    for (int64_t i = 0; i < spec.window_count; i++) {
+        double rate = (double)spec.window[i].limit * 1e9 / (double)spec.window[i].length_ns;
+        least = least > 0.0 && least < rate ? least : rate;
+    }
+    return least;
+}
+
+static bool is_said(const struct yaml_node *n)
+{
+    return !n->from || strncmp(n->from, "preset ", 7) != 0;
+}
+
+static void warn_limit(struct reading *r, const struct config_provider *p,
+                       const struct yaml_node *limit, const char *known)
+{
+    struct yaml_node *rate = fb_tree_find(limit, "rate"), *margin = fb_tree_find(limit, "margin");
+    struct yaml_node *window = fb_tree_find(limit, "window");
+    struct rate value = {0};
+    bool is_unknown = !p || !p->preset || strcmp(p->preset->name, "unknown") == 0;
+    double most = lasting_rate(known);
+
+    if (rate && rate->kind == YAML_TEXT && is_said(rate) &&
+        fb_value_rate(rate->text, &value) == VALUE_OK && is_unknown &&
+        fb_rate_per_second(&value) > 1.0)
+        fb_reading_tell(r, rate, WARN_VALUE,
+                        "rate: above 1/s for an API about which nothing is known");
+    if (margin && margin->kind == YAML_TEXT && is_said(margin) && strcmp(margin->text, "0%") == 0 &&
+        window)
+        fb_reading_tell(r, margin, WARN_VALUE, "margin: none is left below the windows");
+    if (most <= 0.0)
+        return;
+    if (rate && is_said(rate) && fb_rate_per_second(&value) > most)
+        fb_reading_tell(r, rate, WARN_VALUE, "rate: above what %s documents: %s", p->preset->title,
+                        known);
+    for (struct yaml_node *n = window && is_said(window) ? window->child : NULL; n; n = n->next) {
+        if (n->kind == YAML_TEXT && fb_value_rate(n->text, &value) == VALUE_OK &&
+            fb_rate_per_second(&value) > most && !window->child->next)
+            fb_reading_tell(r, n, WARN_VALUE, "window: above what %s documents: %s",
+                            p->preset->title, known);
+    }
+}
+
+static const char *known_limit(const struct preset *preset, const char *pool)
+{
+    for (size_t i = 0; preset && pool && i < preset->pool_count; i++) {
+        if (strcmp(preset->pool[i].name, pool) == 0)
+            return preset->pool[i].limit;
+    }
+    return preset && !pool ? preset->limit : NULL;
+}
+
+static void warn_limits(struct reading *r, const struct config_provider *p)
+{
+    const struct yaml_node *provider = NODE(r, "providers", p->name);
+    const struct yaml_node *pools = fb_tree_find(provider, "pools");
+
+    warn_limit(r, p, fb_tree_find(provider, "limit"), known_limit(p->preset, NULL));
+    for (const struct yaml_node *n = pools ? pools->child : NULL; n; n = n->next)
+        warn_limit(r, p, fb_tree_find(n, "limit"), known_limit(p->preset, n->key));
+}
+
+static void check_provider(struct reading *r, struct config_provider *p)
+{
+    p->preset = p->preset_name ? fb_preset_find(fb_slice_of(p->preset_name)) : NULL;
+    p->limit = p->limit ? p->limit : "";
+    check_hosts(r, p);
+    check_pools(r, p);
+    check_credentials(r, p);
+    warn_limits(r, p);
+}
+
+/* ----------------------------------------------------------------------------------- the daemon */
+
+static bool is_this_machine(const char *listen)
+{
+    struct in6_addr v6;
+    char text[INET6_ADDRSTRLEN] = "";
+    const char *colon = strrchr(listen, ':');
+
+    if (strncmp(listen, "127.", 4) == 0 || strncmp(listen, "localhost:", 10) == 0 || !colon)
+        return true;
+    size_t size = (size_t)(colon - listen);
+    if (listen[0] != '[' || size < 3 || size - 2 >= sizeof text)
+        return false;
+    memcpy(text, listen + 1, size - 2);
+    return inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+static void check_listener(struct reading *r, const struct config_listener *l, const char *name,
+                           bool needs_token)
+{
+    const struct yaml_node *n = NODE(r, "listeners", name, "listen");
+
+    if (l->token.env && l->token.file)
+        fb_reading_tell(r, NODE(r, "listeners", name, "token_file"), ABOUT_KEY,
+                        "token_file: there is a token_env as well, expected one of them");
+    if (!l->listen || is_this_machine(l->listen))
+        return;
+    if (!l->allow_remote)
+        fb_reading_tell(r, n, ABOUT_VALUE,
+                        "listen: %s can be reached from elsewhere, expected 'allow_remote: true' "
+                        "beside it",
+                        l->listen);
+    else if (needs_token && !l->token.env && !l->token.file)
+        fb_reading_tell(r, n, ABOUT_VALUE,
+                        "listen: %s can be reached from elsewhere, expected token_env or "
+                        "token_file beside it",
+                        l->listen);
+}
+
+static void check_alerts(struct reading *r, const struct config_alerts *a)
+{
+    int ways =
+        (a->webhook != NULL) + (a->webhook_secret.env != NULL) + (a->webhook_secret.file != NULL);
+
+    if (a->critical_ppm < a->warning_ppm)
+        fb_reading_tell(r, NODE(r, "alerts", "critical"), ABOUT_VALUE,
+                        "critical: below the warning, expected a share at or above it");
+    if (ways > 1)
+        fb_reading_tell(r, NODE(r, "alerts"), ABOUT_KEY,
+                        "webhook: said twice, expected one of webhook, webhook_env, webhook_file");
+}
+
+/* A provider of the file, or one that is known. */
+static void check_batch(struct reading *r, const struct config_batch *b)
+{
+    const char *names[NAMES_MAX + 1] = {NULL};
+
+    if (!b->provider || fb_config_provider(r->config, b->provider) ||
+        fb_preset_find(fb_slice_of(b->provider)))
+        return;
+    for (size_t i = 0; i < r->config->provider_count && i < NAMES_MAX; i++)
+        names[i] = r->config->provider[i].name;
+    const char *near = fb_suggest(b->provider, names);
+    fb_reading_tell(r, NODE(r, "batches", b->name, "provider"), ABOUT_VALUE,
+                    "provider: there is no provider '%s'%s%s%s", b->provider,
+                    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}
+
+void fb_config_check(struct reading *r)
+{
+    struct config *c = r->config;
+
+    c->limit = c->limit ? c->limit : "";
+    warn_limit(r, NULL, fb_tree_find(r->root, "limit"), NULL);
+    for (size_t i = 0; i < c->provider_count; i++)
+        check_provider(r, &c->provider[i]);
+    for (size_t i = 0; i < c->batch_count; i++)
+        check_batch(r, &c->batch[i]);
+    if (c->concurrency.total > 0 && c->concurrency.reserved >= c->concurrency.total)
+        fb_reading_tell(r, NODE(r, "concurrency", "reserved"), ABOUT_VALUE,
+                        "reserved: all of the concurrency, expected less than total");
+    check_listener(r, &c->listeners.public, "public", false);
+    check_listener(r, &c->listeners.internal, "internal", true);
+    check_alerts(r, &c->alerts);
+}
