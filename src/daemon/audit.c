@@ -41,8 +41,7 @@ void fb_audit_view(const struct audit *a, struct view_audit_event *event, size_t
                                              .cause = e->cause,
                                              .text = e->text};
     }
-    *ret_view =
-        (struct view_audit){.event = event, .event_count = shown, .lost = a->count - shown};
+    *ret_view = (struct view_audit){.event = event, .event_count = shown, .lost = a->count - shown};
 }
 
 void fb_audit_json(const struct audit_entry *e, struct buffer *to)

@@ -114,7 +114,7 @@ void fb_fetch_stop(struct fetch *f, int wait_ms);
 
 /* What came of it so far. */
 struct fetch_sums {
-    int64_t total; /* items; -1: not known */
+    int64_t total;   /* items; -1: not known */
     int64_t earlier; /* ended in an earlier run */
     int64_t state[ITEM_STATES];
     int64_t under_way;
