@@ -2,11 +2,11 @@
 /*
  * fetch_parts.h - the batch inside: what its files share.
  *
- * fetch.c sets it up and ends it, hosted.c does so inside a daemon, batch.c opens journal and output, feed.c turns lines into tasks,
- * errand.c sends them on their way, end.c turns results into rows, report.c talks to people and
- * pulse.c tells them how far it is;
- * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
- * provider.c whose limits hold, memory.c what was learned.
+ * fetch.c sets it up and ends it, hosted.c does so inside a daemon, batch.c opens journal and
+ * output, feed.c turns lines into tasks, errand.c sends them on their way, end.c turns results into
+ * rows, report.c talks to people and pulse.c tells them how far it is; gate.c is robots.txt,
+ * conditional.c the answers that were kept, turn_page.c the next page, provider.c whose limits
+ * hold, memory.c what was learned.
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
