@@ -21,7 +21,7 @@
 #include "core/wide.h"
 
 #define EXACT_MAX  (INT64_C(1) << 30)    /* ticks of a permit, where a nanosecond has several */
-#define PERMIT_MAX (INT64_C(1) << 56)    /* of a pace: two years */
+#define PERMIT_MAX (INT64_C(1) << 58)    /* of a pace: nine years; a fifth of any stated rate */
 #define PACE_BYTES (3 * sizeof(int64_t)) /* TICKS, PERMIT, BURST */
 
 static_assert((int)FB_BUCKET_SLOTS == (int)FB_SLOTS_bucket, "as its row says");
@@ -178,6 +178,16 @@ static void bucket_exhaust(int64_t *slot, int64_t now_ns)
 
 /* ---- another pace ---- */
 
+/* Rounded up, towards waiting; beyond this nothing is slower. */
+static int64_t whole_permit(double ticks)
+{
+    if (ticks >= (double)PERMIT_MAX)
+        return PERMIT_MAX;
+    int64_t whole = (int64_t)ticks;
+
+    return whole + (ticks > (double)whole);
+}
+
 static void set_pace(int64_t *slot, const struct pace *p)
 {
     /* What learns may climb without end; beyond this nothing is slowed down. */
@@ -188,9 +198,7 @@ static void set_pace(int64_t *slot, const struct pace *p)
 
     assert(rate > 0.0 && ticks >= 1.0 && ticks <= (double)EXACT_MAX);
     slot[FB_BUCKET_TICKS] = (int64_t)ticks;
-    slot[FB_BUCKET_PERMIT] = permit < (double)PERMIT_MAX ? (int64_t)permit : PERMIT_MAX;
-    /* Rounded up, towards waiting. */
-    slot[FB_BUCKET_PERMIT] += permit > (double)slot[FB_BUCKET_PERMIT];
+    slot[FB_BUCKET_PERMIT] = whole_permit(permit);
     double burst = (double)p->burst * (double)slot[FB_BUCKET_PERMIT];
     slot[FB_BUCKET_BURST] =
         burst < (double)FB_BUCKET_SPEND_MAX ? (int64_t)burst : FB_BUCKET_SPEND_MAX;
@@ -272,7 +280,7 @@ static bool bucket_sound(const int64_t *slot, const int64_t *fresh)
     };
     const struct range pace[] = {
         {slot[FB_BUCKET_TICKS], 1, EXACT_MAX},
-        {slot[FB_BUCKET_PERMIT], 1, PERMIT_MAX + 1},
+        {slot[FB_BUCKET_PERMIT], 1, PERMIT_MAX},
         {slot[FB_BUCKET_BURST], slot[FB_BUCKET_PERMIT], FB_BUCKET_SPEND_MAX},
     };
 

@@ -628,6 +628,26 @@ static void absurd_paces_are_kept_within_reason(void **state)
     assert_int_equal(ready_at(&r, 1, FB_TIME_MAX), FB_NEVER);
 }
 
+/* A fifth of the slowest rate that can be stated is kept, and never passed. */
+static void the_slowest_paces_are_kept(void **state)
+{
+    const double year = 366 * 86400.0;
+    struct rig r = rig_of(1, 366 * 86400 * S, 1);
+
+    (void)state;
+    repace(&r, 0.2 / year, 1.0, 0);
+    assert_close(fb_bucket_rate(r.slot) * year, 0.2, 1e-9);
+    assert_true(fb_bucket_rate(r.slot) <= 0.2 / year);
+    take(&r, 1, 0);
+    assert_at_least(ready_at(&r, 1, 0), 5 * 366 * 86400 * S);
+
+    /* Beyond that all are alike, and what was kept is as sound as any. */
+    repace(&r, 1e-300, 1.0, 0);
+    struct rig fresh = rig_of(1, 366 * 86400 * S, 1);
+    assert_true(bucket->sound(r.slot, fresh.slot));
+    assert_at_least(ready_at(&r, 1, 0), 9 * 365 * 86400 * S);
+}
+
 /* Many changes of rate: each rounding errs towards waiting, by next to nothing. */
 static void changes_of_rate_do_not_leak_permits(void **state)
 {
@@ -688,6 +708,7 @@ int main(void)
         cmocka_unit_test(a_debt_outlives_another_rate),
         cmocka_unit_test(rounding_to_another_rate_errs_towards_waiting),
         cmocka_unit_test(absurd_paces_are_kept_within_reason),
+        cmocka_unit_test(the_slowest_paces_are_kept),
         cmocka_unit_test(changes_of_rate_do_not_leak_permits),
     };
 
