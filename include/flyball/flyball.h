@@ -135,7 +135,8 @@ FLY_API int fly_limiter_reconfigure(struct fly_limiter *l, const char *spec, int
 
 /*
  * Begin anew under the limits of `spec`: what was spent, held, told and learned is forgotten; what
- * is in flight stays so. A limiter that processes share cannot be reset: -ENOTSUP. Otherwise as
+ * is in flight stays so. A limiter that processes share begins anew for all of them. What the
+ * provider has counted it does not forget: use this when it did. Otherwise as
  * fly_limiter_reconfigure().
  */
 FLY_API int fly_limiter_reset(struct fly_limiter *l, const char *spec, int64_t now_ns,

@@ -47,6 +47,7 @@ FLY_API int64_t fly_now(void);
  * Open the ledger at `path`, or make it. NULL: at $FLYBALL_LEDGER, else
  * $XDG_RUNTIME_DIR/flyball/ledger, else flyball-<user id>/ledger in the folder for temporary
  * files; the folder of the last two is made where it is missing, for this user only.
+ * "memory:" is a new one without a file, for this process and the children that it forks.
  *
  * The file belongs to this user and nobody else may write to it. What is not a ledger, is one of
  * a newer version or of another container is refused and left as it is; a damaged one is set
@@ -68,6 +69,9 @@ FLY_API void fly_ledger_close(struct fly_ledger *ledger);
  * The limiter of a key, the same one in every process; fly_limiter_free() gives up this process's
  * hold on it, and ends what it has in flight. The ledger keeps a hash of the key under a secret of
  * its own. With another spec than the key has, the key is reconfigured: the last one says.
+ *
+ * While another process that was stopped keeps the key, take() answers "a little later", and what
+ * is reported is kept in the limiter and heard with the next call that can be.
  *
  * 0, or a negative errno with a sentence in `err`: -EINVAL for the spec, -ENOSPC when the file is
  * full (keys that nobody uses and that have nothing to remember are given up first), -EUSERS when

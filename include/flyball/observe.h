@@ -12,6 +12,10 @@
  *     missed += fly_limiter_drain(l, &cursor, print_event, stdout);
  *
  * A limiter that is not observed costs nothing for it. One that is takes its lock for each grant.
+ *
+ * Of a limiter that processes share, each sees what it does itself through this handle: its own
+ * requests, waits and answers. What others learn is told as a change of the rate with the next
+ * answer here. In the child of a fork nothing is observed until it asks for that itself.
  */
 #ifndef FLYBALL_OBSERVE_H
 #define FLYBALL_OBSERVE_H
@@ -51,8 +55,7 @@ struct fly_event {
 /*
  * Observe the events of these kinds, the latest `events_max` of them (rounded up to a power of
  * two), and count for fly_limiter_metrics(). 0 of either ends it; nobody may be reading then.
- * -EALREADY when it is observed, -ENOMEM, -EINVAL for more than 2^20 events, -ENOTSUP for a
- * limiter that processes share.
+ * -EALREADY when it is observed, -ENOMEM, -EINVAL for more than 2^20 events.
  */
 FLY_API int fly_limiter_observe(struct fly_limiter *l, uint32_t kinds, size_t events_max);
 

@@ -44,10 +44,19 @@ void fb_word_publish(struct body *b)
 
 /* ---- in and out ---- */
 
+static struct body *enter_shared(struct share *g)
+{
+    struct body *b = fb_slot_enter(g);
+
+    if (b && fb_owes(g))
+        fb_owed_pay(g, b);
+    return b;
+}
+
 struct body *fb_enter(struct fly_limiter *l)
 {
     if (fb_is_shared(l))
-        return fb_slot_enter(fb_share_of(l));
+        return enter_shared(fb_share_of(l));
     for (;;) {
         struct body *b = fb_body_of(l);
         fb_lock(&b->lock);
@@ -91,4 +100,12 @@ void fb_leave_changed(struct fly_limiter *l)
     fb_leave(l);
     if (awaited)
         fb_futex_wake(&b->changed, FB_EVERYBODY);
+}
+
+void fb_body_wake(struct body *b)
+{
+    if (atomic_load(&b->changed) % 2 == 1) {
+        atomic_fetch_add(&b->changed, 1);
+        fb_futex_wake(&b->changed, FB_EVERYBODY);
+    }
 }

@@ -93,6 +93,9 @@ void fb_leave(struct fly_limiter *l);
 /* As fb_leave(), after a change that may help those who wait: they are woken. */
 void fb_leave_changed(struct fly_limiter *l);
 
+/* Wake the heads of the rows that wait for this body, in whatever process they are. */
+void fb_body_wake(struct body *b);
+
 /*
  * Parts of these that shared bodies need too: close the word and write into the books what was
  * taken from it (`slot` is NULL where there is none); make the word say what the books say.

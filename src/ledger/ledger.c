@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.c - limiters in a mapped file: finding a key's slot, making it, and giving it up.
+ * ledger.c - limiters in mapped memory: finding a key's slot, making it, and giving it up.
  *
  * Locks are taken in one order: first the head's, then a slot's.
  */
@@ -9,56 +9,21 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/spec.h"
 #include "ledger/clock.h"
 #include "ledger/life.h"
 #include "util/alloc.h"
 
-#define PATH_BYTES   4096
 #define LEFT_NS      (10 * FB_NS_PER_S)
 #define AHEAD_MAX_NS (3600 * FB_NS_PER_S) /* that books may be of the clock: more is damage */
 
-/* ---- the file ---- */
-
-static int open_at(const char *path, uint64_t bytes, struct fly_ledger **ret_ledger,
-                   struct fly_error *err)
+void fb_ledger_unmap(struct fly_ledger *ledger)
 {
-    struct fly_ledger *ledger = fb_alloc(sizeof(*ledger));
-
-    if (!ledger)
-        return fb_ledger_fail(err, ENOMEM, path, "out of memory");
-    int rc = fb_ledger_map(ledger, path, bytes, err);
-    if (rc < 0) {
-        fb_free(ledger);
-        return rc;
-    }
-    ledger->ahead_ns = fb_clock_adopt(ledger->head->anchor_ns) - ledger->head->anchor_ns;
-    *ret_ledger = ledger;
-    return 0;
-}
-
-int fly_ledger_open(const char *path, const struct fly_ledger_options *options,
-                    struct fly_ledger **ret_ledger, struct fly_error *err)
-{
-    char found[PATH_BYTES];
-
-    if (options && options->size < sizeof(*options))
-        return fb_ledger_fail(err, EINVAL, "options.size", "set it to the size of the options");
-    if (!path) {
-        int rc = fb_ledger_path(found, sizeof(found), err);
-        if (rc < 0)
-            return rc;
-    }
-    return open_at(path ? path : found, options ? options->bytes : 0, ret_ledger, err);
-}
-
-void fly_ledger_close(struct fly_ledger *ledger)
-{
-    if (!ledger)
-        return;
-    fb_ledger_unmap(ledger);
-    fb_free(ledger);
+    if (ledger->head)
+        (void)munmap(ledger->head, ledger->bytes);
+    ledger->head = NULL;
 }
 
 /* ---- slots ---- */
@@ -244,6 +209,7 @@ static int share_slot(struct fly_ledger *ledger, struct slot *slot, struct share
         return fb_ledger_fail(err, EUSERS, "ledger", "64 processes use this key already");
     }
     g->ledger = ledger;
+    g->id = slot->id;
     g->handle.origin_ns = slot->origin_ns + ledger->ahead_ns;
     atomic_store(&g->handle.near.open, FB_WORD_NONE);
     atomic_store(&g->handle.near.lock.state, LOCK_ELSEWHERE);
@@ -291,21 +257,21 @@ static int get_entry(struct head *head, struct siphash_wide id, const struct spe
 /* ---- another spec ---- */
 
 /* The slot of `e` is locked; the key moves to a new one. Returns that, or NULL for want of room. */
-static struct slot *move_slot(struct head *head, struct entry *e, const struct spec *s,
-                              const char *text, int64_t now_ns)
+static struct slot *move_slot(struct head *head, struct entry *e, const struct change *c,
+                              int64_t now_ns)
 {
     struct slot *old = slot_of(head, e);
-    struct entry *next = find_room(head, fb_slot_bytes(s));
+    struct entry *next = find_room(head, fb_slot_bytes(c->spec));
 
     if (!next)
         return NULL;
     struct slot *slot = slot_of(head, next);
-    fb_slot_init(slot, s, text, 0, old->origin_ns);
+    fb_slot_init(slot, c->spec, c->text, 0, old->origin_ns);
     /* Opened again at the present: the books begin where the old ones are. */
-    memset(&slot->body.books, 0, sizeof(struct accountant) + fb_accountant_bytes(s));
-    fb_accountant_init(&slot->body.books, s, fb_body_memory(&slot->body), 0,
+    memset(&slot->body.books, 0, sizeof(struct accountant) + fb_accountant_bytes(c->spec));
+    fb_accountant_init(&slot->body.books, c->spec, fb_body_memory(&slot->body), 0,
                        fb_max64(now_ns, old->body.books.now_ns));
-    fb_accountant_transfer(&slot->body.books, &old->body.books);
+    c->carry(&slot->body.books, &old->body.books);
     slot->id = old->id;
     memcpy(slot->record, old->record, sizeof(slot->record));
     for (int i = 0; i < FB_SEATS; i++) {
@@ -331,17 +297,17 @@ static void abandon(struct slot *old)
     fb_futex_wake(&old->body.changed, FB_EVERYBODY);
 }
 
-static int reconfigure_locked(struct share *g, const struct spec *s, const char *text,
-                              int64_t now_ns, struct fly_error *err)
+static int reconfigure_locked(struct share *g, const struct change *c, int64_t now_ns,
+                              struct fly_error *err)
 {
     struct head *head = g->ledger->head;
-    struct body *b = fb_slot_enter(g);
+    struct body *b = fb_enter(&g->handle);
 
     if (!b)
         return fail_slot(err, -EBUSY);
     struct slot *old = atomic_load(&g->slot);
     struct entry *e = fb_index_at(head, (uint64_t)((uintptr_t)old - (uintptr_t)head));
-    struct slot *slot = e ? move_slot(head, e, s, text, fb_inner(&g->handle, now_ns)) : NULL;
+    struct slot *slot = e ? move_slot(head, e, c, fb_inner(&g->handle, now_ns)) : NULL;
     if (!slot) {
         fb_slot_leave(g);
         return fail_slot(err, -ENOSPC);
@@ -351,17 +317,17 @@ static int reconfigure_locked(struct share *g, const struct spec *s, const char 
     return 0;
 }
 
-int fb_ledger_reconfigure(struct share *g, const struct spec *s, const char *text, int64_t now_ns,
+int fb_ledger_reconfigure(struct share *g, const struct change *c, int64_t now_ns,
                           struct fly_error *err)
 {
     struct head *head = g->ledger->head;
 
-    if (strlen(text) >= FB_SLOT_SPEC_MAX)
+    if (strlen(c->text) >= FB_SLOT_SPEC_MAX)
         return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
     if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
         return fail_slot(err, -EBUSY);
     fb_index_settle(head);
-    int rc = reconfigure_locked(g, s, text, now_ns, err);
+    int rc = reconfigure_locked(g, c, now_ns, err);
     fb_robust_unlock(&head->lock, fb_life_me());
     return rc;
 }
@@ -401,30 +367,27 @@ static int limiter_locked(struct fly_ledger *ledger, struct siphash_wide id, con
     unlock_slot(slot);
     if (rc < 0 || same)
         return rc;
-    rc = reconfigure_locked(*ret_share, s, text, fly_now(), err);
+    struct change change = {.spec = s, .text = text, .carry = fb_accountant_transfer};
+    rc = reconfigure_locked(*ret_share, &change, fly_now(), err);
     if (rc < 0)
         fly_limiter_free(&(*ret_share)->handle);
     return rc;
 }
 
-int fly_ledger_limiter(struct fly_ledger *ledger, const struct fly_key *key, const char *spec,
-                       struct fly_limiter **ret_limiter, struct fly_error *err)
+int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const struct spec *s,
+                     const char *text, struct fly_limiter **ret_limiter, struct fly_error *err)
 {
     struct head *head = ledger->head;
     struct siphash_secret secret = fb_siphash_secret(head->secret);
-    const char *const text[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
-                                key->credential ? key->credential : ""};
+    const char *const names[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
+                                 key->credential ? key->credential : ""};
     struct share *g = NULL;
-    struct spec s;
 
-    int rc = fb_spec_read(spec, &s, err);
-    if (rc < 0)
-        return rc;
-    if (spec && strlen(spec) >= FB_SLOT_SPEC_MAX)
+    if (strlen(text) >= FB_SLOT_SPEC_MAX)
         return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
     if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
         return fb_ledger_fail(err, EBUSY, "ledger", "another process keeps it and does not go on");
-    rc = limiter_locked(ledger, fb_siphash_list(&secret, text, 3), &s, spec ? spec : "", &g, err);
+    int rc = limiter_locked(ledger, fb_siphash_list(&secret, names, 3), s, text, &g, err);
     fb_robust_unlock(&head->lock, fb_life_me());
     if (rc == 0)
         *ret_limiter = &g->handle;
@@ -433,7 +396,7 @@ int fly_ledger_limiter(struct fly_ledger *ledger, const struct fly_key *key, con
 
 void fb_ledger_part(struct share *g)
 {
-    if (!fb_slot_enter(g))
+    if (!fb_enter(&g->handle))
         return;
     struct slot *slot = atomic_load(&g->slot);
     struct seat *seat = &slot->seat[atomic_load(&g->seat) % FB_SEATS];

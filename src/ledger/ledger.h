@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ledger.h - the file of slots: its head, its index of keys, and where in it there is room.
+ * ledger.h - kinds of ledgers, and what those of a mapped memory share: head, index, slots.
  *
- * The head says what the file is and which boot, clock and containers it belongs to; it is checked
- * whole when the file is opened, under flock. The index is an array of entries, each a key and the
- * part of the file that is its slot's; entries come and go under the head's lock, and each is
- * valid or not by one store. A slot is checked whole before a process uses it.
+ * The head says what it is and which boot, clock and containers it belongs to; that of a file is
+ * checked whole when the file is opened, under flock. The index is an array of entries, each a key
+ * and the part of the file that is its slot's; entries come and go under the head's lock, and each
+ * is valid or not by one store. A slot is checked whole before a process uses it.
  *
  * Everything read here may be any bytes: it is looked at before it is believed. What a process of
  * the same user writes into the file while it is in use is believed.
@@ -27,6 +27,9 @@
 #define FB_LEDGER_VERSION    1
 #define FB_LEDGER_BOOT_BYTES 40
 #define FB_LEDGER_ALIGN      64
+#define FB_LEDGER_BYTES_MIN  UINT64_C(65536)
+#define FB_LEDGER_BYTES_MAX  (UINT64_C(1) << 30)
+#define FB_LEDGER_PATH_BYTES 4096
 
 enum entry_state {
     ENTRY_FREE,
@@ -60,6 +63,7 @@ struct head {
 };
 
 struct fly_ledger {
+    const struct ledger_kind *kind;
     struct head *head;
     uint64_t bytes;
     uint64_t device;
@@ -67,18 +71,55 @@ struct fly_ledger {
     int64_t ahead_ns; /* fly_now() in this process, less the ledger's clock */
 };
 
-/* ---- the file (file.c) ---- */
+/* ---- kinds (kinds.c) ---- */
 
-/* Map the file and see that its head is right. Fills in the ledger. */
-int fb_ledger_map(struct fly_ledger *ledger, const char *path, uint64_t bytes,
-                  struct fly_error *err);
-void fb_ledger_unmap(struct fly_ledger *ledger);
+/* Every kind of ledger: a file src/ledger/<name>.c that defines fb_ledger_<name>. */
+#define FB_LEDGERS(X) X(shared) X(memory)
 
-/* Where the file is when nobody says: into `path`; makes the folder. */
+struct ledger_kind {
+    const char *name; /* an address is the name, a colon and what open() is given */
+
+    /* Fill in the ledger, of so many bytes if it is a new one. */
+    int (*open)(struct fly_ledger *ledger, const char *address, uint64_t bytes,
+                struct fly_error *err);
+
+    /* Leave nothing behind, also after an open() that failed. */
+    void (*close)(struct fly_ledger *ledger);
+
+    /* As fly_ledger_limiter(), of a spec that was read. */
+    int (*limiter)(struct fly_ledger *ledger, const struct fly_key *key, const struct spec *s,
+                   const char *text, struct fly_limiter **ret_limiter, struct fly_error *err);
+};
+
+#define X(name) extern const struct ledger_kind fb_ledger_##name;
+FB_LEDGERS(X)
+#undef X
+
+/* Where the ledger is when nobody says: into `path`; makes the folder. (path.c) */
 int fb_ledger_path(char *path, size_t size, struct fly_error *err);
 
 /* -code, with "<what>: <why>" in err unless that is NULL. */
 int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char *why);
+
+/* ---- the head (head.c) ---- */
+
+enum head_judgement {
+    HEAD_GOOD,
+    HEAD_UNFINISHED,
+    HEAD_FOREIGN,
+    HEAD_NEWER,
+    HEAD_DAMAGED,
+    HEAD_ELSEWHERE, /* in another container */
+    HEAD_OTHER_BOOT,
+};
+
+/* The head of a new ledger of so many bytes. -EIO: the system has no random numbers. */
+int fb_head_make(struct head *head, uint64_t bytes, bool wary);
+
+enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes);
+
+/* One of another boot belongs to this one. */
+void fb_head_renew(struct head *head);
 
 /* ---- the index (index.c) ---- */
 
@@ -104,14 +145,27 @@ static inline void *fb_ledger_at(struct head *head, uint64_t at)
 
 /* ---- limiters (ledger.c) ---- */
 
+void fb_ledger_unmap(struct fly_ledger *ledger);
+
+/* What a kind of ledger does that keeps its limiters in slots. */
+int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const struct spec *s,
+                     const char *text, struct fly_limiter **ret_limiter, struct fly_error *err);
+
 /* The host was started anew: keep what is worth keeping, and take every limit to be used up. */
 void fb_ledger_renew(struct head *head);
 
 /* The key of this handle lives elsewhere in the file now. False: it does not. */
 bool fb_ledger_follow(struct share *g, uint64_t at);
 
-/* Another spec for the key of this handle. */
-int fb_ledger_reconfigure(struct share *g, const struct spec *s, const char *text, int64_t now_ns,
+/* Another spec for a limiter that is in use. */
+struct change {
+    const struct spec *spec;
+    const char *text;
+    void (*carry)(struct accountant *to, const struct accountant *from); /* what is taken along */
+};
+
+/* Change the key of this handle. */
+int fb_ledger_reconfigure(struct share *g, const struct change *c, int64_t now_ns,
                           struct fly_error *err);
 
 /* This handle will not be used any more. */

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ledger/lock.h"
 #include "util/text.h"
 
 #define PAGE_BYTES 4096
@@ -147,6 +148,30 @@ uint64_t fb_life_me(void)
     who = find_out();
     atomic_store(mine, who);
     return who;
+}
+
+/* The spare bit: it is being made fresh. Where that is not of this process, nobody does it here. */
+static void make_fresh(_Atomic uint64_t *of, uint64_t me, void (*fresh)(void *self), void *self)
+{
+    uint64_t was = atomic_load(of);
+
+    while (was != me) {
+        if (was != (me | FB_LIFE_SPARE) &&
+            atomic_compare_exchange_strong(of, &was, me | FB_LIFE_SPARE)) {
+            fresh(self);
+            atomic_store(of, me);
+        }
+        fb_pause();
+        was = atomic_load(of);
+    }
+}
+
+void fb_life_once(_Atomic uint64_t *of, void (*fresh)(void *self), void *self)
+{
+    uint64_t me = fb_life_me();
+
+    if (atomic_load_explicit(of, memory_order_acquire) != me)
+        make_fresh(of, me, fresh, self);
 }
 
 /* ---- others ---- */

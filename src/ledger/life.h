@@ -9,6 +9,7 @@
 #ifndef FLYBALL_LEDGER_LIFE_H
 #define FLYBALL_LEDGER_LIFE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,13 @@
 
 /* This process; never 0. A load and a comparison, but for the first call in a process. */
 uint64_t fb_life_me(void);
+
+/*
+ * For memory that a fork copies in the middle of what other threads do with it, who are not there
+ * in the child: `fresh` is called once in each process, by the first that comes here, and nobody
+ * goes on before it has ended. *of names the process; 0 at first.
+ */
+void fb_life_once(_Atomic uint64_t *of, void (*fresh)(void *self), void *self);
 
 /* Whether that process is gone. One that has ended and is not waited for yet is gone too. */
 bool fb_life_is_over(uint64_t who);

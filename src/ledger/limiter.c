@@ -30,6 +30,15 @@ static const struct constraint busy = {
     .name = "ledger-busy",
     .says = "another process keeps the ledger and does not go on",
 };
+static const struct constraint lost = {
+    .name = "ledger-lost",
+    .says = "the file of the ledger was emptied while it was in use; open it anew",
+};
+
+static const struct constraint *absence(struct fly_limiter *l)
+{
+    return atomic_load(&fb_share_of(l)->lost) ? &lost : &busy;
+}
 
 #define BUSY_NS (10 * FB_NS_PER_MS)  /* then ask again */
 #define LOOK_NS (100 * FB_NS_PER_MS) /* likewise, where an answer may be lost with its process */
@@ -69,11 +78,11 @@ void fly_limiter_free(struct fly_limiter *l)
 {
     if (!l)
         return;
+    if (fb_is_watched(l, fb_body_of(l)))
+        fb_watch_drop(l);
     if (fb_is_shared(l))
         fb_ledger_part(fb_share_of(l));
-    else if (fb_body_of(l)->books.watched)
-        fb_watch_drop(l);
-    if (!fb_is_shared(l))
+    else
         fb_blocks_free(l);
     fb_free(l);
 }
@@ -100,34 +109,48 @@ static void tell(const struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                          fb_accountant_cause(v));
 }
 
+/*
+ * What the books say; without a body, that they cannot be looked at. The answer that is waited for
+ * may be lost with the process that had the grant: then look again.
+ */
+static struct verdict ask_books(struct fly_limiter *l, const struct body *b, uint32_t cost,
+                                int64_t now_ns)
+{
+    if (!b)
+        return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = absence(l)};
+    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
+
+    if (v.at_ns == FB_NEVER && !v.cause->never_says && fb_is_shared(l))
+        v.at_ns = fb_after(now_ns, LOOK_NS);
+    return v;
+}
+
 /* Ask, and take if all agree. */
 static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                                  uint64_t *ret_ticket)
 {
     struct body *b = fb_enter(l);
+    struct verdict v = ask_books(l, b, cost, now_ns);
 
     if (!b)
-        return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = &busy};
-    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
+        return v;
     if (v.at_ns <= now_ns)
         *ret_ticket = grant(l, b, cost, now_ns);
-    bool watched = b->books.watched;
+    bool watched = fb_is_watched(l, b);
     fb_leave(l);
     if (watched)
         tell(l, now_ns, cost, &v);
     return v;
 }
 
-/* The answer that is waited for may be lost with the process that had the grant. */
+/* A process that is gone may have had what is waited for. */
 static struct verdict try_shared(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                                  uint64_t *ret_ticket)
 {
     struct verdict v = try_locked(l, now_ns, cost, ret_ticket);
 
-    if (v.at_ns > now_ns && v.cause != &busy && fb_slot_sweep(fb_share_of(l), now_ns))
+    if (v.at_ns > now_ns && v.cause != absence(l) && fb_slot_sweep(fb_share_of(l), now_ns))
         v = try_locked(l, now_ns, cost, ret_ticket);
-    if (v.at_ns == FB_NEVER && !v.cause->never_says)
-        v.at_ns = fb_after(now_ns, LOOK_NS);
     return v;
 }
 
@@ -155,6 +178,9 @@ struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t co
     bool shared = fb_is_shared(l);
     struct verdict v;
 
+    /* Each decision is told, or there is something to be heard first. */
+    if (shared && (fb_owes(fb_share_of(l)) || fb_is_watched(l, fb_body_of(l))))
+        return try_shared(l, now_ns, cost, ret_ticket);
     /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && (shared ? fb_slot_word_take(fb_share_of(l), now_ns, ret_ticket)
                              : fb_word_take(fb_body_of(l), now_ns, ret_ticket)))
@@ -168,11 +194,10 @@ struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t co
 struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t cost)
 {
     struct body *b = fb_enter(l);
+    struct verdict v = ask_books(l, b, cost, now_ns);
 
-    if (!b)
-        return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = &busy};
-    struct verdict v = fb_accountant_ask(&b->books, cost_of(cost), now_ns);
-    fb_leave(l);
+    if (b)
+        fb_leave(l);
     return v;
 }
 
@@ -254,9 +279,7 @@ static int64_t ask_all(struct fly_limiter *const *l, const uint32_t *cost, size_
 
     for (size_t i = 0; i < n; i++) {
         int64_t now = fb_inner(l[i], now_ns);
-        struct verdict v = fb_accountant_ask(&fb_body_of(l[i])->books, cost_of(cost[i]), now);
-        if (v.at_ns == FB_NEVER && !v.cause->never_says && fb_is_shared(l[i]))
-            v.at_ns = fb_after(now, LOOK_NS);
+        struct verdict v = ask_books(l[i], fb_body_of(l[i]), cost[i], now);
         if (v.at_ns > now) {
             agreed = false;
             latest = fb_max64(latest, fb_outer(l[i], v.at_ns));
@@ -276,7 +299,7 @@ static int64_t take_all(struct fly_limiter *const *l, const uint32_t *cost, size
     for (size_t i = 0; i < n; i++) {
         if (agreed)
             ret_tickets[i] = grant(l[i], fb_body_of(l[i]), cost[i], fb_inner(l[i], now_ns));
-        bool watched = fb_body_of(l[i])->books.watched;
+        bool watched = fb_is_watched(l[i], fb_body_of(l[i]));
         fb_leave(l[i]);
         if (watched && agreed)
             fb_watch_granted(l[i], now_ns, (uint32_t)cost_of(cost[i]));
@@ -304,59 +327,6 @@ int64_t fly_take_all(struct fly_limiter *const *l, const uint32_t *cost, size_t 
     return at_ns;
 }
 
-/* ---- what came of it ---- */
-
-/* Leave after something that may have ended the grant. */
-static void leave_ended(struct fly_limiter *l, int64_t in_flight_before, uint64_t ticket)
-{
-    if (fb_is_shared(l) && fb_body_of(l)->books.in_flight < in_flight_before)
-        fb_slot_ended(fb_share_of(l), ticket);
-    fb_leave_changed(l);
-}
-
-void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)
-{
-    struct body *b = fb_enter(l);
-
-    if (!b)
-        return;
-    int64_t in_flight = b->books.in_flight;
-    fb_change(l);
-    fb_accountant_cancel(&b->books, ticket, fb_inner(l, now_ns));
-    leave_ended(l, in_flight, ticket);
-}
-
-void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t ticket, uint32_t cost)
-{
-    struct body *b = fb_enter(l);
-
-    if (!b)
-        return;
-    fb_change(l);
-    fb_accountant_settle(&b->books, ticket, cost, fb_inner(l, now_ns));
-    fb_leave_changed(l);
-}
-
-void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_outcome *o)
-{
-    int64_t now = fb_inner(l, now_ns);
-    struct fly_outcome c = fb_outcome_from_clock(l->origin_ns, o, now);
-    struct body *b = fb_enter(l);
-
-    if (!b)
-        return;
-    int64_t in_flight = b->books.in_flight;
-    bool watched = b->books.watched;
-    double before = watched ? fb_bucket_rate(fb_accountant_bucket(&b->books)) : 0.0;
-    fb_change(l);
-    fb_accountant_report(&b->books, &c, now);
-    bool told = watched && b->books.in_flight < in_flight; /* the ticket was known */
-    double after = told ? fb_bucket_rate(fb_accountant_bucket(&b->books)) : 0.0;
-    leave_ended(l, in_flight, o->ticket);
-    if (told)
-        fb_watch_reported(l, now_ns, o, before, after);
-}
-
 /* ---- seeing ---- */
 
 static void explain(const struct body *b, const struct verdict *v, int64_t now_ns, struct text *t)
@@ -364,20 +334,18 @@ static void explain(const struct body *b, const struct verdict *v, int64_t now_n
     if (b)
         fb_accountant_explain(&b->books, v, now_ns, t);
     else
-        fb_text_add(t, busy.says);
+        fb_text_add(t, v->cause->says);
 }
 
 int fly_limiter_why(struct fly_limiter *l, int64_t now_ns, uint32_t cost, struct fly_why *ret_why)
 {
     int64_t now = fb_inner(l, now_ns);
-    struct verdict v = {.at_ns = now + BUSY_NS, .cause = &busy};
     struct text t;
 
     if (ret_why->size < sizeof(*ret_why))
         return -EINVAL;
     struct body *b = fb_enter(l);
-    if (b)
-        v = fb_accountant_ask(&b->books, cost_of(cost), now);
+    struct verdict v = ask_books(l, b, cost, now);
     ret_why->until_ns = v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
     fb_text_init(&t, ret_why->cause, sizeof(ret_why->cause));
     fb_text_add(&t, fb_accountant_cause(&v));

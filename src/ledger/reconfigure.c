@@ -32,17 +32,14 @@ static size_t bytes_for(const struct spec *s)
     return sizeof(struct accountant) + fb_accountant_bytes(s);
 }
 
-typedef void carry_fn(struct accountant *to, const struct accountant *from);
-
 /* The books of a body that is entered, under another spec. */
-static void take_over(struct block *fresh, const struct spec *s, struct body *old, int64_t now_ns,
-                      carry_fn *carry)
+static void take_over(struct block *fresh, const struct change *c, struct body *old, int64_t now_ns)
 {
     struct accountant *books = &fresh->body.books;
 
-    fb_accountant_init(books, s, fb_body_memory(&fresh->body), 0,
+    fb_accountant_init(books, c->spec, fb_body_memory(&fresh->body), 0,
                        fb_max64(now_ns, old->books.now_ns));
-    carry(books, &old->books);
+    c->carry(books, &old->books);
     atomic_store(&fresh->body.open, FB_WORD_NONE);
 }
 
@@ -97,44 +94,49 @@ void fb_blocks_free(struct fly_limiter *l)
     }
 }
 
-/* A limiter of this process goes on under `s`, with what `carry` takes along. */
-static int replace(struct fly_limiter *l, const struct spec *s, int64_t now_ns, carry_fn *carry,
+/* A limiter of this process goes on under the new spec. */
+static int replace(struct fly_limiter *l, const struct change *c, int64_t now_ns,
                    struct fly_error *err)
 {
-    struct block *fresh = fb_alloc(sizeof(*fresh) + fb_accountant_bytes(s));
+    struct block *fresh = fb_alloc(sizeof(*fresh) + fb_accountant_bytes(c->spec));
 
     if (!fresh)
         return fb_ledger_fail(err, ENOMEM, "limiter", "out of memory");
-    fresh->bytes = bytes_for(s);
+    fresh->bytes = bytes_for(c->spec);
     struct body *old = fb_enter(l);
     assert(old);
-    take_over(fresh, s, old, fb_inner(l, now_ns), carry);
+    take_over(fresh, c, old, fb_inner(l, now_ns));
     put_in_place(l, fresh);
     return 0;
+}
+
+static int change(struct fly_limiter *l, struct change *c, int64_t now_ns, struct fly_error *err)
+{
+    struct spec s;
+
+    int rc = fb_spec_read(c->text, &s, err);
+    if (rc < 0)
+        return rc;
+    c->spec = &s;
+    if (!c->text)
+        c->text = "";
+    if (fb_is_shared(l))
+        return fb_ledger_reconfigure(fb_share_of(l), c, now_ns, err);
+    return replace(l, c, now_ns, err);
 }
 
 int fly_limiter_reconfigure(struct fly_limiter *l, const char *spec, int64_t now_ns,
                             struct fly_error *err)
 {
-    struct spec s;
+    struct change c = {.text = spec, .carry = fb_accountant_transfer};
 
-    int rc = fb_spec_read(spec, &s, err);
-    if (rc < 0)
-        return rc;
-    if (fb_is_shared(l))
-        return fb_ledger_reconfigure(fb_share_of(l), &s, spec ? spec : "", now_ns, err);
-    return replace(l, &s, now_ns, fb_accountant_transfer, err);
+    return change(l, &c, now_ns, err);
 }
 
 int fly_limiter_reset(struct fly_limiter *l, const char *spec, int64_t now_ns,
                       struct fly_error *err)
 {
-    struct spec s;
+    struct change c = {.text = spec, .carry = fb_accountant_begin_anew};
 
-    int rc = fb_spec_read(spec, &s, err);
-    if (rc < 0)
-        return rc;
-    if (fb_is_shared(l))
-        return fb_ledger_fail(err, ENOTSUP, "limiter", "other processes rely on what it knows");
-    return replace(l, &s, now_ns, fb_accountant_begin_anew, err);
+    return change(l, &c, now_ns, err);
 }

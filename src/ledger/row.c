@@ -10,8 +10,7 @@
 
 #include "ledger/life.h"
 
-#define LISTS    64
-#define RENEWING 1 /* no process: another thread empties the lists just now */
+#define LISTS 64
 
 struct list {
     struct lock lock;
@@ -23,19 +22,11 @@ struct list {
 static struct list lists[LISTS];
 static _Atomic uint64_t lists_of; /* which process */
 
-static void renew(uint64_t me)
+static void empty_lists(void *self)
 {
-    uint64_t was = atomic_load(&lists_of);
-
-    while (was != me) {
-        if (was != RENEWING && atomic_compare_exchange_strong(&lists_of, &was, RENEWING)) {
-            for (int i = 0; i < LISTS; i++)
-                lists[i] = (struct list){.first = NULL};
-            atomic_store(&lists_of, me);
-        }
-        fb_pause();
-        was = atomic_load(&lists_of);
-    }
+    (void)self;
+    for (int i = 0; i < LISTS; i++)
+        lists[i] = (struct list){.first = NULL};
 }
 
 static struct list *list_of(const struct fly_limiter *l)
@@ -46,10 +37,8 @@ static struct list *list_of(const struct fly_limiter *l)
 static struct list *lock_list(const struct fly_limiter *l)
 {
     struct list *list = list_of(l);
-    uint64_t me = fb_life_me();
 
-    if (atomic_load_explicit(&lists_of, memory_order_acquire) != me)
-        renew(me);
+    fb_life_once(&lists_of, empty_lists, NULL);
     fb_lock(&list->lock);
     return list;
 }

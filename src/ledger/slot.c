@@ -84,8 +84,8 @@ void fb_slot_change(struct slot *slot)
     set_stage(slot, STAGE_CHANGING);
 }
 
-/* What was changed holds from here on, whether or not this process goes on. */
-static void settle_change(struct slot *slot)
+/* Whether or not this process goes on. */
+void fb_slot_settle(struct slot *slot)
 {
     if (stage_of(slot) != STAGE_CHANGING)
         return;
@@ -127,7 +127,7 @@ void fb_slot_repair(struct slot *slot)
         /* Who looked at the bucket's slots in the meantime must not find the same word again. */
         fb_word_close(b, slot);
         fb_accountant_skip_id(&b->books);
-        settle_change(slot);
+        fb_slot_settle(slot);
         return;
     }
     if (!fb_word_is_open(atomic_load(&b->open)))
@@ -174,27 +174,45 @@ bool fb_slot_move_on(struct share *g, struct slot *slot, uint64_t me)
     return true;
 }
 
+/* A file that was emptied under us holds nothing, or what others have put there since. */
+static bool is_its_own(struct share *g, const struct slot *slot)
+{
+    if (slot->id.word[0] == g->id.word[0] && slot->id.word[1] == g->id.word[1])
+        return true;
+    atomic_store(&g->lost, 1);
+    return false;
+}
+
+/* The slot is locked. -EAGAIN: its key is elsewhere. */
+static int enter_locked(struct share *g, struct slot *slot, uint64_t me)
+{
+    if (!is_its_own(g, slot))
+        return -ESTALE;
+    if (atomic_load(&slot->moved) != 0)
+        return fb_slot_move_on(g, slot, me) ? -EAGAIN : -ESTALE;
+    fb_slot_repair(slot);
+    fb_word_close(&slot->body, slot);
+    int rc = sit_down(g, slot, me);
+    if (rc < 0)
+        fb_slot_finish(slot);
+    return rc;
+}
+
 struct body *fb_slot_enter(struct share *g)
 {
     uint64_t me = fb_life_me();
+    int rc = -EAGAIN;
 
-    for (;;) {
+    while (rc == -EAGAIN) {
         struct slot *slot = atomic_load(&g->slot);
         if (fb_robust_lock(&slot->lock, me) < 0)
             return NULL;
-        if (atomic_load(&slot->moved) == 0) {
-            fb_slot_repair(slot);
-            fb_word_close(&slot->body, slot);
-            if (sit_down(g, slot, me) == 0)
-                return &slot->body;
-            fb_slot_leave(g);
-            return NULL;
-        }
-        bool followed = fb_slot_move_on(g, slot, me);
+        rc = enter_locked(g, slot, me);
+        if (rc == 0)
+            return &slot->body;
         fb_robust_unlock(&slot->lock, me);
-        if (!followed)
-            return NULL;
     }
+    return NULL;
 }
 
 void fb_slot_finish(struct slot *slot)
@@ -221,6 +239,7 @@ bool fb_slot_word_take(struct share *g, int64_t now_ns, uint64_t *ret_ticket)
     struct seat *seat = seat_of(slot, atomic_load_explicit(&g->seat, memory_order_relaxed));
 
     if (atomic_load_explicit(&seat->who, memory_order_relaxed) != fb_life_me() ||
+        slot->id.word[0] != g->id.word[0] ||
         !fb_word_is_open(atomic_load_explicit(&slot->body.open, memory_order_relaxed)))
         return false;
     /* Counted before it is made: nobody must think that less is out than is. */
@@ -305,7 +324,7 @@ static void end_record(struct slot *slot, uint32_t index, int64_t now_ns)
     fb_slot_change(slot);
     fb_accountant_report(&slot->body.books, &gone, now_ns);
     set_record(slot, index, (struct record){0});
-    settle_change(slot);
+    fb_slot_settle(slot);
 }
 
 /* Grants that no living process knows of: they were counted in the seats of the dead. */
@@ -329,7 +348,7 @@ static bool forget_orphans(struct slot *slot)
         return false;
     fb_slot_change(slot);
     fb_accountant_forget(&slot->body.books, count_of_them);
-    settle_change(slot);
+    fb_slot_settle(slot);
     return true;
 }
 

@@ -27,6 +27,7 @@
 #include "ledger/body.h"
 #include "ledger/robust.h"
 #include "ledger/siphash.h"
+#include "ledger/told.h"
 
 #define FB_SEATS         64 /* processes that use one key at a time */
 #define FB_RECORDS       64 /* grants whose owner is known one by one; others are counted */
@@ -68,12 +69,24 @@ struct share {
     struct fly_limiter handle; /* first; `away` is the slot's body */
     struct fly_ledger *ledger;
     _Atomic(struct slot *) slot;
-    _Atomic uint32_t seat; /* mine, as long as its `who` is me */
+    struct siphash_wide id;   /* of the key, as the slot says it */
+    _Atomic uint32_t seat;    /* mine, as long as its `who` is me */
+    _Atomic uint32_t watched; /* this process observes it; others know nothing of that */
+    _Atomic uint32_t lost;    /* somebody has put something else there */
+    struct owed owed;
 };
 
 static inline struct share *fb_share_of(struct fly_limiter *l)
 {
     return (struct share *)l;
+}
+
+/* Whether each decision of this handle is told to somebody. */
+static inline bool fb_is_watched(const struct fly_limiter *l, const struct body *b)
+{
+    if (!fb_is_shared(l))
+        return b->books.watched;
+    return atomic_load_explicit(&((const struct share *)l)->watched, memory_order_relaxed) != 0;
 }
 
 /* Bytes of a slot for this spec. */
@@ -113,6 +126,9 @@ void fb_slot_repair(struct slot *slot);
 
 /* What was changed holds, and the word may be opened: all of leaving but the unlocking. */
 void fb_slot_finish(struct slot *slot);
+
+/* What was changed holds, and more may be changed. */
+void fb_slot_settle(struct slot *slot);
 
 /* Take a seat for this process. -EUSERS: living ones have them all. */
 int fb_slot_sit(struct slot *slot, uint64_t me, uint32_t *ret_seat);

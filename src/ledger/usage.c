@@ -10,6 +10,7 @@
 #include "core/instant.h"
 #include "core/window.h"
 #include "ledger/body.h"
+#include "ledger/slot.h"
 #include "ledger/watch.h"
 
 double fb_permits_available(struct fly_limiter *l, int64_t now_ns)
@@ -68,7 +69,7 @@ int fly_limiter_usage(struct fly_limiter *l, int64_t now_ns, struct fly_usage *r
         .in_flight = b->books.in_flight,
         .utilization = u.limit > 0 ? (double)fb_min64(u.used, u.limit) / (double)u.limit : 0.0,
         .limited = at_ns > now,
-        .observed = b->books.watched,
+        .observed = fb_is_watched(l, b),
     };
     fb_leave(l);
     return 0;

@@ -36,15 +36,6 @@ void fly_stop_free(struct fly_stop *stop)
     fb_free(stop);
 }
 
-/* Wake the heads of this limiter, in whatever process they are. */
-static void wake_heads(struct body *b)
-{
-    if (atomic_load(&b->changed) % 2 == 1) {
-        atomic_fetch_add(&b->changed, 1);
-        fb_futex_wake(&b->changed, FB_EVERYBODY);
-    }
-}
-
 void fly_stop_now(struct fly_stop *stop)
 {
     fb_lock(&stop->lock);
@@ -52,7 +43,7 @@ void fly_stop_now(struct fly_stop *stop)
     for (struct waiter *w = stop->first; w; w = w->next_of_stop) {
         atomic_fetch_or(&w->word, WAITER_STOPPED);
         fb_futex_wake(&w->word, 1);
-        wake_heads(fb_body_of(w->l));
+        fb_body_wake(fb_body_of(w->l));
     }
     fb_unlock(&stop->lock);
 }

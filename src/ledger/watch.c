@@ -16,8 +16,10 @@
 #include "core/accountant.h"
 #include "core/bucket.h"
 #include "ledger/body.h"
+#include "ledger/life.h"
 #include "ledger/lock.h"
 #include "ledger/ring.h"
+#include "ledger/slot.h"
 #include "util/alloc.h"
 #include "util/text.h"
 
@@ -30,25 +32,46 @@ struct watch {
     const struct fly_limiter *limiter;
     struct ring *ring;
     uint32_t kinds;
+    double rate;  /* of a shared one, when it was looked at last */
     bool limited; /* since limited_ns, nothing was granted since */
     int64_t limited_ns;
     struct fly_metrics sums;
 };
 
-static struct {
+struct row {
     struct lock lock;
     struct watch *first;
-} rows[ROWS];
+};
 
-static unsigned row_of(const struct fly_limiter *l)
+static struct row rows[ROWS];
+static _Atomic uint64_t rows_of; /* which process */
+
+/* In the child of a fork nothing is observed: its parent was perhaps in the middle of an event. */
+static void empty_rows(void *self)
 {
-    return (unsigned)((uintptr_t)l / 64 % ROWS);
+    (void)self;
+    for (int i = 0; i < ROWS; i++)
+        rows[i] = (struct row){.first = NULL};
 }
 
-/* The place that points to the watch of `l`, or to NULL; the row is locked. */
-static struct watch **find(const struct fly_limiter *l)
+static struct row *row_of(const struct fly_limiter *l)
 {
-    struct watch **at = &rows[row_of(l)].first;
+    return &rows[(uintptr_t)l / 64 % ROWS];
+}
+
+static struct row *lock_row(const struct fly_limiter *l)
+{
+    struct row *row = row_of(l);
+
+    fb_life_once(&rows_of, empty_rows, NULL);
+    fb_lock(&row->lock);
+    return row;
+}
+
+/* The place in the row that points to the watch of `l`, or to NULL. */
+static struct watch **find(struct row *row, const struct fly_limiter *l)
+{
+    struct watch **at = &row->first;
 
     while (*at && (*at)->limiter != l)
         at = &(*at)->next;
@@ -58,16 +81,17 @@ static struct watch **find(const struct fly_limiter *l)
 /* The watch with its row locked; NULL and nothing locked when there is none. */
 static struct watch *enter(const struct fly_limiter *l)
 {
-    fb_lock(&rows[row_of(l)].lock);
-    struct watch *w = *find(l);
+    struct row *row = lock_row(l);
+    struct watch *w = *find(row, l);
+
     if (!w)
-        fb_unlock(&rows[row_of(l)].lock);
+        fb_unlock(&row->lock);
     return w;
 }
 
 static void leave(const struct watch *w)
 {
-    fb_unlock(&rows[row_of(w->limiter)].lock);
+    fb_unlock(&row_of(w->limiter)->lock);
 }
 
 static void tell(struct watch *w, struct fly_event *e)
@@ -169,6 +193,9 @@ void fb_watch_reported(const struct fly_limiter *l, int64_t now_ns, const struct
         w->sums.successes++;
     w->sums.throttled += e.throttled;
     tell(w, &e);
+    if (fb_is_shared(l)) /* other processes may have changed it too */
+        before = w->rate;
+    w->rate = after;
     if (before < after || before > after)
         tell_rate(w, now_ns, before, after);
     leave(w);
@@ -178,34 +205,40 @@ void fb_watch_reported(const struct fly_limiter *l, int64_t now_ns, const struct
 
 void fb_watch_drop(const struct fly_limiter *l)
 {
-    fb_lock(&rows[row_of(l)].lock);
-    struct watch **at = find(l);
+    struct row *row = lock_row(l);
+    struct watch **at = find(row, l);
     struct watch *w = *at;
+
     if (w)
         *at = w->next;
-    fb_unlock(&rows[row_of(l)].lock);
+    fb_unlock(&row->lock);
     if (w)
         fb_free(w->ring);
     fb_free(w);
 }
 
-static int begin(const struct fly_limiter *l, uint32_t kinds, size_t events_max)
+static int begin(struct fly_limiter *l, uint32_t kinds, size_t events_max)
 {
     struct watch *w = fb_alloc(sizeof(*w));
 
     if (!w)
         return -ENOMEM;
-    *w = (struct watch){.limiter = l, .kinds = kinds, .ring = fb_ring_new(events_max)};
+    *w = (struct watch){
+        .limiter = l,
+        .kinds = kinds,
+        .ring = fb_ring_new(events_max),
+        .rate = fly_limiter_rate(l),
+    };
     if (!w->ring) {
         fb_free(w);
         return -ENOMEM;
     }
-    fb_lock(&rows[row_of(l)].lock);
-    struct watch **at = find(l);
+    struct row *row = lock_row(l);
+    struct watch **at = find(row, l);
     bool is_new = !*at;
     if (is_new)
         *at = w;
-    fb_unlock(&rows[row_of(l)].lock);
+    fb_unlock(&row->lock);
     if (is_new)
         return 0;
     fb_free(w->ring);
@@ -213,11 +246,14 @@ static int begin(const struct fly_limiter *l, uint32_t kinds, size_t events_max)
     return -EALREADY;
 }
 
-/* From now on each decision is told, or none is. */
+/* From now on each decision is told, or none is; of a shared one for this handle alone. */
 static void set_watched(struct fly_limiter *l, bool watched)
 {
+    if (fb_is_shared(l)) {
+        atomic_store(&fb_share_of(l)->watched, watched);
+        return;
+    }
     struct body *b = fb_enter(l);
-
     assert(b); /* nobody else's process has it */
     b->books.watched = watched;
     fb_leave(l);
@@ -226,15 +262,12 @@ static void set_watched(struct fly_limiter *l, bool watched)
 int fly_limiter_observe(struct fly_limiter *l, uint32_t kinds, size_t events_max)
 {
     if (kinds == 0 || events_max == 0) {
-        if (!fb_is_shared(l))
-            set_watched(l, false);
+        set_watched(l, false);
         fb_watch_drop(l);
         return 0;
     }
     if (events_max > EVENTS_MAX)
         return -EINVAL;
-    if (fb_is_shared(l)) /* grants of other processes would not be seen */
-        return -ENOTSUP;
     int result = begin(l, kinds, events_max);
     if (result == 0)
         set_watched(l, true);

@@ -367,6 +367,67 @@ static void a_full_ledger_gives_up_what_is_idle_or_says_so(void **state)
     place_free(&place);
 }
 
+/* ---- a file that is cut ---- */
+
+static int take_from_cut(struct fly_limiter *l)
+{
+    (void)signal(SIGBUS, SIG_DFL); /* which a sanitizer may have taken */
+    return grants_now(l, 1);
+}
+
+/* Nobody goes on with what is not there. */
+static void a_ledger_that_is_cut_ends_its_users(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=9");
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(stat(place.path, &st), 0);
+    assert_int_equal(truncate(place.path, 4096), 0);
+    assert_int_equal(in_child(take_from_cut, l), -SIGBUS);
+    /* Others find it damaged, and nothing left of its limits. */
+    struct fly_ledger *anew = ledger_at(place.path);
+    struct fly_limiter *of_anew = limiter_of(anew, "core", "rate=1/1h burst=9");
+    assert_int_equal(grants_now(of_anew, 9), 0);
+    fly_limiter_free(of_anew);
+    fly_ledger_close(anew);
+
+    char aside[128];
+    (void)snprintf(aside, sizeof(aside), "%s.damaged", place.path);
+    assert_int_equal(truncate(aside, st.st_size), 0); /* so that it can be left */
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+/* Its users must not take what others put there for their own. */
+static void a_ledger_that_is_emptied_grants_nothing(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=9");
+    struct fly_error err = {""};
+    uint64_t ticket = 0;
+
+    (void)state;
+    assert_at_most(fly_limiter_take(l, 0, 1, &ticket), 0);
+    assert_int_equal(truncate(place.path, 0), 0);
+    struct fly_ledger *anew = ledger_at(place.path);
+    struct fly_limiter *other = limiter_of(anew, "other", "rate=1/1h burst=9");
+    assert_int_equal(grants_now(l, 9), 0);
+    assert_string_equal(cause_of(l, fly_now()), "ledger-lost");
+    report(l, 0, ticket, 200);
+    assert_int_equal(fly_limiter_reconfigure(l, "rate=1/s", fly_now(), &err), -EBUSY);
+    assert_int_equal(grants_now(other, 99), 9);
+    fly_limiter_free(l);
+    fly_limiter_free(other);
+    fly_ledger_close(ledger);
+    fly_ledger_close(anew);
+    place_free(&place);
+}
+
 /* ---- mistakes ---- */
 
 static void mistakes_are_explained(void **state)
@@ -671,6 +732,8 @@ int main(void)
         cmocka_unit_test(a_child_is_a_process_of_its_own),
         cmocka_unit_test(no_more_processes_than_seats),
         cmocka_unit_test(a_full_ledger_gives_up_what_is_idle_or_says_so),
+        cmocka_unit_test(a_ledger_that_is_cut_ends_its_users),
+        cmocka_unit_test(a_ledger_that_is_emptied_grants_nothing),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(memory_may_be_out),
         cmocka_unit_test(strange_files_are_left_alone),

@@ -138,13 +138,13 @@ static bool available(struct scene *s)
     return !(fb_permits_available(s->l, 0) > 0.0);
 }
 
-/* These have nobody to tell; they come back. */
+/* What is told is owed; that of a ticket nobody knows changes nothing. */
 static bool tell(struct scene *s)
 {
     report(s->l, 0, 1, 200);
     fly_limiter_cancel(s->l, 0, 1);
     fly_limiter_settle(s->l, 0, 1, 1);
-    return true;
+    return fb_owes((struct share *)s->l);
 }
 
 typedef bool (*call)(struct scene *s);
@@ -233,6 +233,189 @@ static void a_stopped_owner_makes_a_ledger_busy(void **state)
     scene_free(&s);
 }
 
+/* ---- what is told meanwhile ---- */
+
+static struct robust *lock_of(struct fly_limiter *l)
+{
+    return &atomic_load(&((struct share *)l)->slot)->lock;
+}
+
+static struct fly_usage usage_of(struct fly_limiter *l)
+{
+    struct fly_usage u = {.size = sizeof(u)};
+
+    assert_int_equal(fly_limiter_usage(l, fly_now(), &u), 0);
+    return u;
+}
+
+static uint64_t granted(struct fly_limiter *l)
+{
+    int64_t now_ns = fly_now();
+    uint64_t ticket = 0;
+
+    assert_at_most(fly_limiter_take(l, now_ns, 1, &ticket), now_ns);
+    return ticket;
+}
+
+static void refuse(struct fly_limiter *l, uint64_t ticket)
+{
+    struct fly_outcome o = outcome(ticket, 429, fly_now());
+
+    o.retry_after_ns = 3600 * S;
+    fly_limiter_report(l, fly_now(), &o);
+}
+
+static void assert_held(struct fly_limiter *l)
+{
+    struct fly_why w = {.size = sizeof(w)};
+
+    assert_int_equal(fly_limiter_why(l, fly_now(), 1, &w), 0);
+    assert_string_equal(w.cause, "hold");
+}
+
+/* A refusal is heard as soon as it can be, and nothing leaves before. */
+static void heard_later(bool observed)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/1h burst=1000");
+    struct fly_limiter *other = limiter_of(ledger, "core", "rate=1/1h burst=1000");
+    uint64_t ticket[3] = {0};
+
+    assert_int_equal(fly_limiter_observe(l, observed ? FLY_EVENT_OUTCOME : 0, 8), 0);
+    for (int i = 0; i < 3; i++)
+        ticket[i] = granted(l);
+    pid_t child = stop_with(lock_of(l));
+    fly_limiter_settle(l, fly_now(), ticket[0], 7);
+    fly_limiter_cancel(l, fly_now(), ticket[1]);
+    refuse(l, ticket[2]);
+    assert_true(fb_owes((struct share *)l));
+    assert_int_equal(grants_now(l, 9), 0); /* as long as it is not heard */
+    end(child);
+    /* Not even the quick way out. */
+    assert_int_equal(grants_now(l, 9), 0);
+    assert_false(fb_owes((struct share *)l));
+    assert_held(l);
+    assert_held(other);
+    assert_int_equal(usage_of(other).used, 1 + 7); /* one cancelled, one settled at 7 */
+    assert_int_equal(usage_of(other).in_flight, 1);
+
+    struct fly_metrics m = {.size = sizeof(m)};
+    assert_int_equal(fly_limiter_metrics(l, fly_now(), &m), observed ? 0 : -ENOENT);
+    assert_int_equal(m.throttled, observed);
+    fly_limiter_free(l);
+    fly_limiter_free(other);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+static void what_is_told_meanwhile_is_heard_later(void **state)
+{
+    (void)state;
+    heard_later(false);
+    heard_later(true);
+}
+
+/* Nor is it lost with the handle. */
+static void what_is_owed_is_paid_at_the_end(void **state)
+{
+    struct scene s = scene_new();
+    struct fly_limiter *l = limiter_of(s.ledger, "core", SPEC);
+    uint64_t ticket;
+
+    (void)state;
+    ticket = granted(l);
+    s.child = stop_with(lock_of(l));
+    report(l, fly_now(), ticket, 200);
+    end(s.child);
+    fly_limiter_free(l);
+    assert_int_equal(usage_of(s.l).in_flight, 0);
+    scene_free(&s);
+}
+
+/* What the parent owes is not the child's. */
+static void a_child_owes_nothing(void **state)
+{
+    struct scene s = scene_new();
+    uint64_t ticket;
+
+    (void)state;
+    ticket = granted(s.l);
+    s.child = stop_with(lock_of(s.l));
+    report(s.l, fly_now(), ticket, 200);
+    end(s.child);
+    pid_t child = fork();
+    if (child == 0)
+        _exit((int)usage_of(s.l).in_flight);
+    assert_int_equal(status_of(child), 1);
+    assert_int_equal(usage_of(s.l).in_flight, 0);
+    scene_free(&s);
+}
+
+enum { MANY = FB_OWED_MAX + 6 };
+
+struct teller {
+    pthread_t thread;
+    struct fly_limiter *l;
+    uint64_t ticket;
+    bool refused;
+};
+
+static void *tell_one(void *arg)
+{
+    struct teller *t = arg;
+
+    if (t->refused)
+        refuse(t->l, t->ticket);
+    else
+        report(t->l, fly_now(), t->ticket, 200);
+    return NULL;
+}
+
+/* All at once, since each waits for a second. */
+static void tell_many(struct fly_limiter *l, struct teller *t, bool refused)
+{
+    for (int i = 0; i < MANY; i++) {
+        t[i].l = l;
+        t[i].refused = refused;
+        assert_int_equal(pthread_create(&t[i].thread, NULL, tell_one, &t[i]), 0);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(pthread_join(t[i].thread, NULL), 0);
+}
+
+/* Beyond what there is room for, answers count as lost, but for refusals. */
+static void more_than_can_be_owed(bool refusals)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "concurrency=100 adapt=off");
+    struct teller t[MANY];
+    uint64_t last = 0;
+
+    for (int i = 0; i < MANY; i++)
+        t[i].ticket = granted(l);
+    last = granted(l);
+    pid_t child = stop_with(lock_of(l));
+    tell_many(l, t, refusals);
+    refuse(l, last);
+    end(child);
+    assert_held(l);
+    assert_int_equal(usage_of(l).in_flight, MANY + 1 - FB_OWED_MAX);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+static void refusals_are_not_lost(void **state)
+{
+    (void)state;
+    more_than_can_be_owed(false);
+    more_than_can_be_owed(true);
+}
+
+/* ---- files and seats ---- */
+
 /* Whoever has the file itself, while it is made or judged. */
 static void a_file_that_is_kept(void **state)
 {
@@ -276,6 +459,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopped_owner_makes_a_key_busy),
         cmocka_unit_test(a_stopped_owner_makes_a_ledger_busy),
+        cmocka_unit_test(what_is_told_meanwhile_is_heard_later),
+        cmocka_unit_test(what_is_owed_is_paid_at_the_end),
+        cmocka_unit_test(a_child_owes_nothing),
+        cmocka_unit_test(refusals_are_not_lost),
         cmocka_unit_test(a_file_that_is_kept),
         cmocka_unit_test(without_a_seat_there_is_nothing),
     };

@@ -414,8 +414,7 @@ static void a_reset_that_fails_changes_nothing(void **state)
     fly_limiter_free(l);
 }
 
-/* What other processes take would not be seen. */
-static void a_shared_limiter_tells_its_usage_only(void **state)
+static void a_shared_limiter_tells_its_usage(void **state)
 {
     struct place p = place_new();
     struct fly_ledger *ledger = ledger_at(p.path);
@@ -424,9 +423,8 @@ static void a_shared_limiter_tells_its_usage_only(void **state)
     unsigned char bytes[FLY_STATE_BYTES];
 
     (void)state;
-    assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 8), -ENOTSUP);
     assert_int_equal(fly_limiter_observe(l, 0, 0), 0);
-    assert_int_equal(fly_limiter_reset(l, "rate=1/s", fly_now(), NULL), -ENOTSUP);
+    assert_int_equal(usage(l, fly_now()).observed, 0);
     uint64_t before = (uint64_t)usage(l, fly_now()).used;
     (void)granted(l, fly_now(), 1);
     assert_int_equal(usage(l, fly_now()).used, before + 1);
@@ -439,6 +437,88 @@ static void a_shared_limiter_tells_its_usage_only(void **state)
     fly_limiter_free(l);
     fly_ledger_close(ledger);
     place_free(&p);
+}
+
+/* ---- processes ---- */
+
+/* Run `work` in a child that ends without giving anything back. */
+static int in_child(int (*work)(struct fly_limiter *l), struct fly_limiter *l)
+{
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(work(l));
+    return status_of(child);
+}
+
+static int be_refused(struct fly_limiter *l)
+{
+    int64_t now_ns = fly_now();
+    uint64_t ticket = 0;
+    struct fly_event e;
+    uint64_t cursor = 0;
+    uint64_t missed = 0;
+
+    if (fly_limiter_take(l, now_ns, 1, &ticket) > now_ns)
+        return 1;
+    report(l, now_ns, ticket, 429);
+    /* Nothing is observed here until it is asked for. */
+    if (fly_limiter_events(l, &cursor, &e, 1, &missed) != 0 || cursor != 0)
+        return 2;
+    if (fly_limiter_observe(l, FLY_EVENTS_ALL, 4) != 0)
+        return 3;
+    (void)fly_limiter_take(l, now_ns, 1, &ticket);
+    return fly_limiter_events(l, &cursor, &e, 1, &missed) == 1 ? 0 : 4;
+}
+
+/* Its own requests and answers, and what others learned with the next answer. */
+static void a_shared_limiter_tells_each_process_its_own(void **state)
+{
+    struct place p = place_new();
+    struct fly_ledger *ledger = ledger_at(p.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "adapt=aimd rate=1/s burst=5");
+    struct fly_event e[16];
+    uint64_t cursor = 0;
+    int64_t now_ns = fly_now();
+
+    (void)state;
+    assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 16), 0);
+    uint64_t ticket = granted(l, now_ns, 1);
+    assert_int_equal(in_child(be_refused, l), 0);
+    assert_at_least(take(l, now_ns, &ticket), now_ns + 1); /* held by what the child was told */
+    report(l, now_ns, ticket, 200);
+
+    static const uint32_t kinds[] = {FLY_EVENT_REQUEST, FLY_EVENT_LIMITED, FLY_EVENT_OUTCOME,
+                                     FLY_EVENT_RATE};
+    assert_int_equal(read_all(l, &cursor, e, 16), COUNT_OF(kinds));
+    for (size_t i = 0; i < COUNT_OF(kinds); i++)
+        assert_int_equal(e[i].kind, kinds[i]);
+    assert_string_equal(e[1].cause, "hold");
+    assert_close(e[3].rate_before, 1.0, 1e-6);
+    assert_close(e[3].rate, 0.8, 1e-6);
+
+    struct fly_metrics m = metrics(l, now_ns);
+    assert_int_equal(m.requests, 1);
+    assert_int_equal(m.throttled, 0);
+    assert_int_equal(m.rate_decreases, 1);
+    assert_int_equal(fly_limiter_observe(l, 0, 0), 0);
+    assert_int_equal(usage(l, now_ns).observed, 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&p);
+}
+
+/* A limiter of this process is copied by a fork, and observed in neither way there. */
+static void a_copied_limiter_is_not_observed(void **state)
+{
+    struct fly_limiter *l = limiter("rate=1/1h burst=5", fly_now());
+
+    (void)state;
+    assert_int_equal(fly_limiter_observe(l, FLY_EVENTS_ALL, 16), 0);
+    assert_int_equal(in_child(be_refused, l), 0);
+    assert_int_equal(metrics(l, fly_now()).requests, 0);
+    fly_limiter_free(l);
 }
 
 /* ---- threads ---- */
@@ -529,7 +609,9 @@ int main(void)
         cmocka_unit_test(usage_of_all_together),
         cmocka_unit_test(a_reset_forgets_all_but_what_is_out),
         cmocka_unit_test(a_reset_that_fails_changes_nothing),
-        cmocka_unit_test(a_shared_limiter_tells_its_usage_only),
+        cmocka_unit_test(a_shared_limiter_tells_its_usage),
+        cmocka_unit_test(a_shared_limiter_tells_each_process_its_own),
+        cmocka_unit_test(a_copied_limiter_is_not_observed),
         cmocka_unit_test(readers_and_writers_at_once),
     };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * file.c - from a path to a mapped ledger whose head can be believed.
+ * shared.c - a ledger in a file: from a path to a mapped ledger whose head can be believed.
  *
  * Making and judging a file is done under flock, which the kernel gives up with its owner; the
  * magic number is stored last, so a file that was never finished is seen to be one. The whole
@@ -12,35 +12,16 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "ledger/clock.h"
+#include "core/instant.h"
 #include "ledger/ledger.h"
 #include "util/text.h"
 
-#define BYTES_MIN     UINT64_C(65536)
-#define BYTES_MAX     (UINT64_C(1) << 30)
-#define BYTES_DEFAULT (UINT64_C(8) << 20)
-#define BYTES_A_KEY   8192 /* of which the index has an entry for each */
-#define FLOCK_TRIES   200  /* of 10 ms */
-#define OPEN_TRIES    8    /* where others replace the file at the same time */
-#define PATH_MAX_     4096
-
-int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char *why)
-{
-    struct text t;
-
-    if (err) {
-        fb_text_init(&t, err->text, sizeof(err->text));
-        fb_text_add(&t, what);
-        fb_text_add(&t, ": ");
-        fb_text_add(&t, why);
-    }
-    return -code;
-}
+#define FLOCK_TRIES 200 /* of 10 ms */
+#define OPEN_TRIES  8   /* where others replace the file at the same time */
 
 static int fail_errno(struct fly_error *err, const char *path, int code)
 {
@@ -57,91 +38,6 @@ static int fail_errno(struct fly_error *err, const char *path, int code)
         return fb_ledger_fail(err, code, path, "the ledger must be readable and writable");
     const char *text = strerror_r(code, why, sizeof(why)) == 0 ? why : "cannot be used";
     return fb_ledger_fail(err, code, path, text);
-}
-
-/* ---- what a file belongs to ---- */
-
-/* A small text from the kernel; empty where there is none. */
-static void read_boot(char boot[FB_LEDGER_BOOT_BYTES])
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : read(fd, boot, FB_LEDGER_BOOT_BYTES - 1);
-
-    memset(boot + (size > 0 ? size : 0), 0, (size_t)(FB_LEDGER_BOOT_BYTES - (size > 0 ? size : 0)));
-    if (fd >= 0)
-        (void)close(fd);
-}
-
-static uint64_t space(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 ? (uint64_t)st.st_ino : 0;
-}
-
-/* ---- a new file ---- */
-
-static uint32_t entries_for(uint64_t bytes)
-{
-    return (uint32_t)(bytes / BYTES_A_KEY);
-}
-
-static int draw_secret(unsigned char *secret, size_t size)
-{
-    return getrandom(secret, size, 0) == (ssize_t)size ? 0 : -EIO;
-}
-
-static int make_head(struct head *head, uint64_t bytes, bool wary)
-{
-    memset(head, 0, sizeof(*head));
-    head->version = FB_LEDGER_VERSION;
-    head->entries = entries_for(bytes);
-    head->bytes = bytes;
-    head->anchor_ns = fb_clock_anchor_ns();
-    head->pid_space = space("/proc/self/ns/pid");
-    head->time_space = space("/proc/self/ns/time");
-    head->wary = wary;
-    read_boot(head->boot);
-    for (uint32_t i = 0; i < head->entries; i++)
-        head->entry[i] = (struct entry){.state = ENTRY_FREE};
-    int rc = draw_secret(head->secret, sizeof(head->secret));
-    if (rc == 0)
-        atomic_store(&head->magic, FB_LEDGER_MAGIC);
-    return rc;
-}
-
-/* ---- judging a file ---- */
-
-enum judgement { GOOD, UNFINISHED, FOREIGN, NEWER, DAMAGED, ELSEWHERE, OTHER_BOOT };
-
-static bool has_form(const struct head *head, uint64_t bytes)
-{
-    return head->version == FB_LEDGER_VERSION && head->bytes == bytes &&
-           head->entries == entries_for(bytes) && head->wary <= 1 && head->reserved == 0 &&
-           memchr(head->boot, '\0', sizeof(head->boot)) != NULL && head->anchor_ns > 0 &&
-           head->anchor_ns < FB_TIME_MAX;
-}
-
-static enum judgement judge(const struct head *head, uint64_t bytes)
-{
-    char boot[FB_LEDGER_BOOT_BYTES];
-    uint64_t magic = atomic_load(&head->magic);
-
-    if (magic == 0 && bytes >= BYTES_MIN && bytes <= BYTES_MAX && bytes % BYTES_MIN == 0)
-        return UNFINISHED;
-    if (magic != FB_LEDGER_MAGIC)
-        return FOREIGN;
-    if (head->version > FB_LEDGER_VERSION)
-        return NEWER;
-    if (!has_form(head, bytes) || !fb_index_is_sound(head))
-        return DAMAGED;
-    read_boot(boot);
-    if (strcmp(boot, head->boot) != 0)
-        return OTHER_BOOT;
-    if (head->pid_space != space("/proc/self/ns/pid") ||
-        head->time_space != space("/proc/self/ns/time"))
-        return ELSEWHERE;
-    return GOOD;
 }
 
 /* ---- opening ---- */
@@ -195,13 +91,6 @@ static int map(struct fly_ledger *ledger, int fd, const char *path, const struct
     return 0;
 }
 
-void fb_ledger_unmap(struct fly_ledger *ledger)
-{
-    if (ledger->head)
-        (void)munmap(ledger->head, ledger->bytes);
-    ledger->head = NULL;
-}
-
 /* A file that is empty or was never finished becomes a ledger. */
 static int make(struct fly_ledger *ledger, int fd, const char *path, const struct stat *st,
                 bool wary, struct fly_error *err)
@@ -215,14 +104,14 @@ static int make(struct fly_ledger *ledger, int fd, const char *path, const struc
     rc = map(ledger, fd, path, st, err);
     if (rc < 0)
         return rc;
-    rc = make_head(ledger->head, ledger->bytes, wary);
+    rc = fb_head_make(ledger->head, ledger->bytes, wary);
     return rc < 0 ? fb_ledger_fail(err, -rc, path, "the system has no random numbers") : 0;
 }
 
 /* Out of the way, under another name; the caller opens the path anew. */
 static int set_aside(const char *path, struct fly_error *err)
 {
-    char other[PATH_MAX_];
+    char other[FB_LEDGER_PATH_BYTES];
     struct text t;
 
     fb_text_init(&t, other, sizeof(other));
@@ -233,34 +122,24 @@ static int set_aside(const char *path, struct fly_error *err)
     return rename(path, other) < 0 ? fail_errno(err, path, errno) : -EAGAIN;
 }
 
-/* The boot is written last: whoever dies before begins again. */
-static void renew(struct head *head)
-{
-    fb_ledger_renew(head);
-    head->pid_space = space("/proc/self/ns/pid");
-    head->time_space = space("/proc/self/ns/time");
-    atomic_signal_fence(memory_order_seq_cst);
-    read_boot(head->boot);
-}
-
 static int use(struct fly_ledger *ledger, int fd, const char *path, const struct stat *st,
                struct fly_error *err)
 {
-    switch (judge(ledger->head, ledger->bytes)) {
-    case GOOD:
+    switch (fb_head_judge(ledger->head, ledger->bytes)) {
+    case HEAD_GOOD:
         return 0;
-    case UNFINISHED:
+    case HEAD_UNFINISHED:
         return make(ledger, fd, path, st, true, err);
-    case OTHER_BOOT:
-        renew(ledger->head);
+    case HEAD_OTHER_BOOT:
+        fb_head_renew(ledger->head);
         return 0;
-    case DAMAGED:
+    case HEAD_DAMAGED:
         return set_aside(path, err);
-    case FOREIGN:
+    case HEAD_FOREIGN:
         return fb_ledger_fail(err, EINVAL, path, "is not a ledger; name another file");
-    case NEWER:
+    case HEAD_NEWER:
         return fb_ledger_fail(err, ENOTSUP, path, "was made by a newer version of this library");
-    case ELSEWHERE:
+    case HEAD_ELSEWHERE:
         break;
     }
     return fb_ledger_fail(err, ENOTSUP, path,
@@ -284,7 +163,7 @@ static int open_locked(struct fly_ledger *ledger, int fd, const char *path, uint
         ledger->bytes = bytes;
         return make(ledger, fd, path, &st, *wary, err);
     }
-    if ((uint64_t)st.st_size < sizeof(struct head) || (uint64_t)st.st_size > BYTES_MAX)
+    if ((uint64_t)st.st_size < sizeof(struct head) || (uint64_t)st.st_size > FB_LEDGER_BYTES_MAX)
         return fb_ledger_fail(err, EINVAL, path, "is not a ledger; name another file");
     ledger->bytes = (uint64_t)st.st_size;
     rc = map(ledger, fd, path, &st, err);
@@ -309,19 +188,22 @@ static int try_map(struct fly_ledger *ledger, const char *path, uint64_t bytes, 
     return rc;
 }
 
-int fb_ledger_map(struct fly_ledger *ledger, const char *path, uint64_t bytes,
-                  struct fly_error *err)
+static int shared_open(struct fly_ledger *ledger, const char *path, uint64_t bytes,
+                       struct fly_error *err)
 {
-    uint64_t wanted = bytes > 0 ? bytes : BYTES_DEFAULT;
     bool wary = false;
 
-    if (wanted < BYTES_MIN || wanted > BYTES_MAX)
-        return fb_ledger_fail(err, EINVAL, path, "a ledger has 64 KiB to 1 GiB");
-    wanted = (wanted + BYTES_MIN - 1) / BYTES_MIN * BYTES_MIN;
     for (int i = 0; i < OPEN_TRIES; i++) {
-        int rc = try_map(ledger, path, wanted, &wary, err);
+        int rc = try_map(ledger, path, bytes, &wary, err);
         if (rc != -EAGAIN)
             return rc;
     }
     return fb_ledger_fail(err, EBUSY, path, "is replaced again and again");
 }
+
+const struct ledger_kind fb_ledger_shared = {
+    .name = "shared",
+    .open = shared_open,
+    .close = fb_ledger_unmap,
+    .limiter = fb_slots_limiter,
+};
