@@ -5,6 +5,7 @@
  * A limiter counts one pool. Where an answer tells of several, the one of the key's own name
  * counts, else the one of which the smallest part is left: it decides anyway.
  */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -54,6 +55,26 @@ static void remember(struct engine_told *told, const struct fly_outcome *o, int6
         told->reset_most_ns = fb_max64(told->reset_most_ns, told->reset_ns - now_ns);
 }
 
+/* Which header that was, for people who ask: looked for once. */
+static void remember_header(struct engine_told *told, const struct attempt_end *end)
+{
+    char name[sizeof(told->header)];
+
+    for (size_t i = 0; i < end->header_count; i++) {
+        size_t size = strlen(end->header[i].name);
+
+        if (size >= sizeof(name))
+            continue;
+        for (size_t c = 0; c <= size; c++)
+            name[c] = (char)tolower((unsigned char)end->header[i].name[c]);
+        if (strstr(name, "remaining") || strncmp(name, "ratelimit", 9) == 0) {
+            memcpy(told->header, name, size + 1);
+            return;
+        }
+    }
+    memcpy(told->header, "the body", sizeof("the body"));
+}
+
 void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
                     struct fly_outcome *o)
 {
@@ -75,6 +96,8 @@ void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns
         size_t pool = pool_of(k, &s);
 
         fly_signal_outcome(&s, pool, now_ns, o);
+        if (o->remaining != FLY_ABSENT && !k->told.header[0])
+            remember_header(&k->told, end);
         remember(&k->told, o, pool < s.pool_count ? s.pool[pool].window_ns : FLY_ABSENT, now_ns);
     }
 }
@@ -83,6 +106,7 @@ void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outc
 {
     struct text t;
 
+    k->refused++;
     k->told.retry_after_ns = o->retry_after_ns == FLY_ABSENT ? 0 : o->retry_after_ns;
     k->told.refused_ns = j->engine->now_ns;
     k->told.status = o->status;

@@ -178,6 +178,7 @@ static void count_start(struct engine *e, struct job *j)
     j->first_byte_ns = 0;
     j->is_approved = false;
     e->stats.requests++;
+    j->key->requests++;
     e->stats.retries += j->is_retry;
     fb_breaker_take(&j->key->breaker, e->now_ns);
 }
@@ -192,6 +193,7 @@ static void give_up(struct attempt *a, int rc)
     fly_limiter_cancel(k->limiter, e->now_ns, a->ticket);
     fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
     e->stats.requests--;
+    k->requests--;
     j->requests--;
     list_remove(a);
     k->in_flight--;
@@ -253,6 +255,7 @@ static bool pay_again(struct attempt *a)
     a->ticket = ticket;
     a->sent_ns = e->now_ns;
     a->job->requests++;
+    a->key->requests++;
     e->stats.requests++;
     e->stats.resends_paid++;
     return true;

@@ -312,6 +312,7 @@ struct engine_told {
     int64_t refused_ns;       /* when that came */
     int32_t status;           /* of it */
     char item[64];            /* the id of the task, cut where longer */
+    char header[64];          /* that told what is left, in small letters, or "the body" */
 };
 
 /* What a key is doing, for status and --plan. */
@@ -319,9 +320,11 @@ struct engine_key_state {
     struct engine_key key;
     struct fly_limiter *limiter; /* the engine's; ask it why */
     int64_t queued, in_flight;
-    bool is_enabled;     /* its provider is */
-    int64_t ready_at_ns; /* <= now: it may send; FLY_NEVER: an answer decides */
-    const char *cause;   /* "" or what it waits for */
+    int64_t requests, refused; /* that left; of those for rate */
+    bool is_enabled;           /* its provider is */
+    bool is_broken;            /* its breaker is open: only trials leave */
+    int64_t ready_at_ns;       /* <= now: it may send; FLY_NEVER: an answer decides */
+    const char *cause;         /* "" or what it waits for */
     const struct engine_told *told;
 };
 

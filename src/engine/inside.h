@@ -49,6 +49,8 @@ struct key {
     struct pause pause;
     int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
     double rate;           /* as last told to observers */
+    int64_t requests;      /* that left; of those ... */
+    int64_t refused;       /* ... for rate */
     int32_t in_flight;
     bool waits;     /* it was told to wait, and observers heard of it */
     char cause[24]; /* for what */

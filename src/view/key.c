@@ -17,7 +17,10 @@ void fb_view_put(char *field, size_t size, const char *text)
 
     if (length >= size)
         length = fb_utf8_prefix(text, size - 1);
-    memcpy(field, text, length);
+    for (size_t i = 0; i < length; i++) {
+        bool is_control = (unsigned char)text[i] < 0x20 || text[i] == 0x7f;
+        field[i] = (char)(is_control ? '?' : text[i]);
+    }
     memset(field + length, 0, size - length);
 }
 

@@ -65,7 +65,10 @@ struct view_key {
 /* "github/core", "127.0.0.1:8080": a pool that is the only one goes without saying. */
 void fb_view_key_name(const struct view_key *k, struct buffer *to);
 
-/* Copy a name into a field of `size` bytes, cut at a whole character where it is longer. */
+/*
+ * Copy a text into a field of `size` bytes, cut at a whole character where it is longer. Control
+ * characters become '?': what is shown later may be on a terminal.
+ */
 void fb_view_put(char *field, size_t size, const char *text);
 
 /* Whether it is well: by its quota, its breaker, what it waits for, whether anything is to do. */
