@@ -25,6 +25,7 @@ struct fetch_parts {
     char *texts[3 * OPTION_WORDS_MAX];
     size_t text_count;
     struct buffer rate;
+    struct buffer command;
 };
 
 static int complain(const char *what, const char *word)
@@ -226,8 +227,8 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     if (error == 0 && l->cursor)
         error = read_cursor(p, l->cursor);
     o->pages_max = l->pages;
-    o->argc = argc;
-    o->argv = argv;
+    fb_options_show(&fb_command_fetch, argc, argv, &p->command);
+    o->command = fb_buffer_text(&p->command);
     return error;
 }
 
@@ -247,6 +248,7 @@ static int fetch_run(int argc, char **argv)
         for (size_t i = 0; i < p->text_count; i++)
             fb_free(p->texts[i]);
         fb_buffer_fini(&p->rate);
+        fb_buffer_fini(&p->command);
     }
     fb_free(l);
     fb_free(p);

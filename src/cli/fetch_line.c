@@ -36,7 +36,8 @@ const struct option_row fb_fetch_options[] = {
 
     {"--journal", OPTION_FILE(journal, "FILE"), .group = "Again",
      .about = "keep the journal there"},
-    {"--fresh", OPTION_FLAG(fresh), .about = "forget what was finished, and the output with it"},
+    {"--fresh", OPTION_FLAG(fresh), .is_once = true,
+     .about = "forget what was finished, and the output with it"},
     {"--retry-failed", OPTION_FLAG(retry_failed),
      .about = "do once more what has failed; the old results leave the output"},
     {"--deferred", OPTION_FLAG(deferred),
@@ -74,7 +75,7 @@ const struct option_row fb_fetch_options[] = {
     {"--mode", OPTION_WORD(mode, "strict", "graceful", "offline"), .standard = "graceful",
      .about = "strict: the first failure ends the batch; offline: nothing is sent"},
 
-    {"-H,--header", OPTION_MANY(headers, "'N: V'"), .group = "HTTP",
+    {"-H,--header", OPTION_MANY(headers, "'N: V'"), .group = "HTTP", .hides = HIDES_HEADER,
      .expects = "a header such as 'Accept: */*'",
      .about = "with every request that has no such header of its own"},
     {"--request-id", OPTION_FLAG(request_id),
@@ -93,7 +94,7 @@ const struct option_row fb_fetch_options[] = {
     {"--noproxy", OPTION_TEXT(noproxy, "HOSTS"), .expects = "names of hosts",
      .about = "hosts that are reached without the proxy"},
     {"--proxy-user", OPTION_TEXT(proxy_user, "USER:PASSWORD"), .expects = "user:password",
-     .about = "for the proxy"},
+     .hides = HIDES_PASSWORD, .about = "for the proxy"},
     {"--interface", OPTION_TEXT(interface, "NAME"), .expects = "the name of an interface",
      .about = "the interface or address to send from"},
     {"--resolve", OPTION_MANY(resolve, "HOST:PORT:ADDR"), .expects = "host:port:address",

@@ -33,9 +33,8 @@ char fb_option_letter(const struct option_row *row)
     return strchr(row->name, ',') ? row->name[1] : '\0';
 }
 
-/* By its name, which is the `size` bytes at `word`; or NULL. */
-static const struct option_row *find_row(const struct option_row *rows, const char *word,
-                                         size_t size)
+const struct option_row *fb_option_find(const struct option_row *rows, const char *word,
+                                        size_t size)
 {
     for (; rows && rows->name; rows++) {
         const char *name = fb_option_name(rows);
@@ -45,7 +44,7 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
     return NULL;
 }
 
-static const struct option_row *find_letter(const struct option_row *rows, char letter)
+const struct option_row *fb_option_find_letter(const struct option_row *rows, char letter)
 {
     for (; rows && rows->name; rows++) {
         if (letter && fb_option_letter(rows) == letter)
@@ -98,7 +97,7 @@ static int refuse(const struct reader *r, const struct option_row *row, const ch
 /* A word that is no option. */
 static int read_word(const struct reader *r)
 {
-    const struct option_row *row = find_row(r->command->options, "", 0);
+    const struct option_row *row = fb_option_find(r->command->options, "", 0);
     const char *word = r->argv[0];
 
     if (row && fb_option_store(row, word, r->target))
@@ -129,7 +128,7 @@ static int read_long(const struct reader *r)
 {
     const char *word = r->argv[0];
     size_t size = strcspn(word, "=");
-    const struct option_row *row = find_row(r->command->options, word, size);
+    const struct option_row *row = fb_option_find(r->command->options, word, size);
     bool has_value = word[size] == '=';
 
     if (!row)
@@ -147,7 +146,7 @@ static int read_long(const struct reader *r)
 static int read_letters(const struct reader *r)
 {
     for (const char *at = r->argv[0] + 1; *at; at++) {
-        const struct option_row *row = find_letter(r->command->options, *at);
+        const struct option_row *row = fb_option_find_letter(r->command->options, *at);
 
         if (!row)
             return unknown(r, r->argv[0]);

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/buffer.h"
+
 struct command;
 
 enum option_kind {
@@ -43,6 +45,13 @@ struct option_words {
     size_t count;
 };
 
+/* What of a value must not be shown again. */
+enum option_hides {
+    HIDES_NOTHING, /* but the user and secret parameters of a URL */
+    HIDES_HEADER,  /* the value of a header, unless its name promises that it is harmless */
+    HIDES_PASSWORD /* all behind the first colon */
+};
+
 struct option_row {
     const char *name;     /* "--seeds", or "-q,--quiet"; "": words that are no options */
     const char *group;    /* heads the help of this row and those below it */
@@ -54,6 +63,8 @@ struct option_row {
     const char *const *choices;
     bool is_open;       /* other words than `choices` are taken as well */
     bool has_providers; /* completed with the names of providers */
+    bool is_once;       /* left out of the command that goes on */
+    enum option_hides hides;
     enum option_kind kind;
     size_t offset; /* of the field in the target */
     double low;
@@ -88,6 +99,11 @@ const char *fb_option_name(const struct option_row *row);
 /* 'q' of "-q,--quiet", or 0. */
 char fb_option_letter(const struct option_row *row);
 
+/* By its name, which is the `size` bytes at `word`, or by its letter; or NULL. */
+const struct option_row *fb_option_find(const struct option_row *rows, const char *word,
+                                        size_t size);
+const struct option_row *fb_option_find_letter(const struct option_row *rows, char letter);
+
 /* Put a value into the row's field of `target`. False: it is not what the row expects. */
 bool fb_option_store(const struct option_row *row, const char *text, void *target)
     __attribute__((warn_unused_result));
@@ -104,5 +120,11 @@ void fb_options_standard(const struct option_row *rows, void *target);
  */
 int fb_options_read(const struct command *command, int argc, char **argv, void *target)
     __attribute__((warn_unused_result));
+
+/*
+ * The command line again, as a shell takes it: for the command that goes on, without what is secret
+ * and without rows that are for once. "..." stands for what is left out.
+ */
+void fb_options_show(const struct command *command, int argc, char **argv, struct buffer *to);
 
 #endif

@@ -74,8 +74,7 @@ struct fetch_options {
     const char *cursor; /* JSON pointer to the next URL or cursor, or NULL */
     const char *cursor_name;
     int64_t pages_max;
-    int argc; /* the command line, for "resume: ..." */
-    char **argv;
+    const char *command;          /* that goes on where this one was stopped; NULL: there is none */
     struct engine_options engine; /* connections, deadlines, mode */
 };
 

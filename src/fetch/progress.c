@@ -18,16 +18,17 @@
 /* In the order in which they stand; a row's number is how soon it is left out. */
 #define FB_PROGRESS_PARTS(X) \
     X(name, 2, "  ")         \
-    X(bar, 4, "  ")          \
+    X(bar, 5, "  ")          \
     X(count, 99, "  ")       \
     X(share, 6, "  ")        \
-    X(rate, 9, "  ")         \
-    X(limit, 3, " ")         \
-    X(left, 5, "  ")         \
-    X(throttled, 8, "  ")    \
-    X(eta, 10, "  ")         \
+    X(rate, 10, "  ")        \
+    X(limit, 4, " ")         \
+    X(left, 3, "  ")         \
+    X(few, 7, "  ")          \
+    X(throttled, 9, "  ")    \
+    X(eta, 11, "  ")         \
     X(clock, 1, " ")         \
-    X(bound, 7, ", ")
+    X(bound, 8, ", ")
 
 /* --------------------------------------------------------------------------------- the parts */
 
@@ -101,6 +102,15 @@ static void add_left(const struct progress *p, struct buffer *to)
     fb_buffer_add_text(to, " left");
 }
 
+/* The same in short, where that does not fit: what decides says of how many. */
+static void add_few(const struct progress *p, struct buffer *to)
+{
+    if (p->quota.limit <= 0)
+        return;
+    fb_words_count(p->quota.left, to);
+    fb_buffer_add_text(to, " left");
+}
+
 static void add_throttled(const struct progress *p, struct buffer *to)
 {
     fb_buffer_add_text(to, "429s ");
@@ -141,7 +151,7 @@ static void add_bound(const struct progress *p, struct buffer *to)
 {
     if (!has_eta(p))
         return;
-    fb_buffer_add_text(to, "bound by ");
+    fb_buffer_add_text(to, p->eta.bound == ETA_BOUND_HOLD ? "bound by a " : "bound by ");
     fb_progress_bound(p, to);
 }
 
@@ -169,7 +179,7 @@ static void join(const struct progress *p, const bool *in, struct buffer *to)
     for (int i = 0; i < PARTS; i++) {
         struct buffer part = BUFFER_INIT;
 
-        if (in[i])
+        if (in[i] && !(i == PART_few && in[PART_left]))
             PART[i].add(p, &part);
         if (part.size > 0 && to->size > began)
             fb_buffer_add_text(to, PART[i].before);

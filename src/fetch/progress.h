@@ -52,7 +52,7 @@ void fb_progress_plain(const struct progress *p, struct buffer *to);
 /* {"type":"progress", ...} */
 void fb_progress_json(const struct progress *p, struct buffer *to);
 
-/* "core 5000/h", "~12/s", "answers": what decides; nothing where nothing does. */
+/* "core 5000/h", "~12/s", "hold", "answers": what decides; nothing where nothing does. */
 void fb_progress_bound(const struct progress *p, struct buffer *to);
 
 /* "[====>     ]", so wide with its brackets. */

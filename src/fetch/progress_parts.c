@@ -31,7 +31,7 @@ void fb_progress_bound(const struct progress *p, struct buffer *to)
         add_quota(p, to);
         return;
     case ETA_BOUND_HOLD:
-        fb_buffer_add_text(to, "a hold");
+        fb_buffer_add_text(to, "hold");
         return;
     case ETA_BOUND_ANSWERS:
         fb_buffer_add_text(to, "answers");

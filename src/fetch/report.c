@@ -63,61 +63,13 @@ void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum i
     fb_buffer_fini(&place);
 }
 
-/* A word as a shell would take it. */
-static void add_word(struct buffer *to, const char *word)
-{
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "-_./:=,@%+";
-
-    if (word[0] && strspn(word, PLAIN) == strlen(word)) {
-        fb_buffer_add_text(to, word);
-        return;
-    }
-    fb_buffer_add_char(to, '\'');
-    for (; *word; word++)
-        fb_buffer_add_text(to, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-    fb_buffer_add_char(to, '\'');
-}
-
-/* The same word without what looks like a credential; "--option=" may stand before it. */
-static void add_without_secrets(struct buffer *to, const char *word, bool is_password)
-{
-    bool is_option = strncmp(word, "--", 2) == 0 && strchr(word, '=');
-    const char *value = word + (is_option ? strcspn(word, "=") + 1 : 0);
-    size_t name = strcspn(value, ":");
-    struct buffer shown = BUFFER_INIT;
-    char header[64] = "";
-
-    if (value[name] == ':' && name < sizeof header)
-        memcpy(header, value, name);
-    is_password = is_password || strncmp(word, "--proxy-user=", 13) == 0;
-    fb_buffer_add(&shown, word, (size_t)(value - word));
-    if (is_password || fb_is_secret_header(header)) {
-        fb_buffer_add(&shown, value, name);
-        fb_buffer_add_text(&shown, ":...");
-    } else if (strncmp(value, "http://", 7) == 0 || strncmp(value, "https://", 8) == 0) {
-        fb_place_add_shown(&shown, value);
-    } else {
-        fb_buffer_add_text(&shown, value);
-    }
-    add_word(to, fb_buffer_text(&shown) ? shown.bytes : "...");
-    fb_buffer_fini(&shown);
-}
-
 /* The command that goes on. */
 static void say_command(struct fetch *f)
 {
-    const struct fetch_options *o = f->o;
     struct buffer line = BUFFER_INIT;
 
-    fb_buffer_add_text(&line, "resume: flyball");
-    for (int i = 0; i < o->argc; i++) {
-        if (strcmp(o->argv[i], "--fresh") == 0)
-            continue; /* it would begin again */
-        fb_buffer_add_char(&line, ' ');
-        add_without_secrets(&line, o->argv[i],
-                            i > 0 && strcmp(o->argv[i - 1], "--proxy-user") == 0);
-    }
+    fb_buffer_add_text(&line, "resume: ");
+    fb_buffer_add_text(&line, f->o->command);
     if (fb_buffer_text(&line))
         fb_screen_say(&f->screen, line.bytes, false);
     fb_buffer_fini(&line);
@@ -188,7 +140,7 @@ static void print_summary(struct fetch *f)
 void fb_report_end(struct fetch *f)
 {
     bool is_broken = f->worst == FETCH_BROKEN && !f->is_pipe_gone;
-    bool goes_on = f->journal_path && f->o->argc > 0 && (f->interrupts > 0 || is_broken);
+    bool goes_on = f->journal_path && f->o->command && (f->interrupts > 0 || is_broken);
     bool is_json = f->screen.mode == SCREEN_json;
 
     fb_screen_clear(&f->screen);

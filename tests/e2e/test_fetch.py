@@ -340,7 +340,9 @@ def test_no_secret_is_kept(batch, origin):
 
 @pytest.mark.parametrize('words', [
     ['-H', 'Authorization: Bearer SECRET'], ['--header=Authorization: Bearer SECRET'],
-    ['--header=x-api-key: SECRET'], ['--proxy-user', 'u:SECRET'], ['--proxy-user=u:SECRET'],
+    ['--header=x-api-key: SECRET'], ['-HX-Mine: SECRET'], ['-kHX-Mine:SECRET'],
+    ['-H', 'X-Mine:SECRET'], ['-H=Other: SECRET'], ['-kxhttp://u:SECRET@127.0.0.1:9/'],
+    ['--proxy-user', 'u:SECRET'], ['--proxy-user=u:SECRET'],
     ['--proxy=http://u:SECRET@127.0.0.1:9/'], ['-x', 'http://u:SECRET@127.0.0.1:9/'],
 ])
 def test_the_command_that_goes_on_tells_no_secret(batch, words):

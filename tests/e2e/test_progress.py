@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: MIT
 """`flyball fetch` tells how far it is: on terminals of any width, in files, to programs."""
-import fcntl
 import json
-import os
-import pty
 import re
 import signal
-import struct
-import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+import terminal  # noqa: E402
 from batch import LONG_S, Batch  # noqa: E402
 from mock_api import Mock  # noqa: E402
+from terminal import drawn  # noqa: E402
 
 PACE = ['--limit', 'rate=40/s burst=1']
 
@@ -34,29 +30,7 @@ def fixture_batch(tmp_path):
 
 
 def on_terminal(batch, columns, *words, **env):
-    """Exit code, and what a terminal of that width was sent."""
-    here, there = pty.openpty()
-    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
-    process = subprocess.Popen(batch.command(*words), cwd=batch.folder, stdin=subprocess.DEVNULL,
-                               env={**batch.env, 'TERM': 'xterm', **env},
-                               stdout=subprocess.DEVNULL, stderr=there)
-    os.close(there)
-    seen = b''
-    while True:
-        try:
-            piece = os.read(here, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not piece:
-            break
-        seen += piece
-    os.close(here)
-    return process.wait(timeout=LONG_S), seen.decode()
-
-
-def drawn(seen):
-    """The live line, each time that it was drawn."""
-    return [re.split('\r|\n', part)[0] for part in seen.split('\r\x1b[K')[1:]]
+    return terminal.on_terminal(batch.command(*words), columns, batch.folder, batch.env, **env)
 
 
 @pytest.mark.parametrize('columns', [40, 80, 160])

@@ -45,7 +45,9 @@ static void line_leaves_out_what_matters_least(void **state)
     check_line(&p, 160,
                "github  [=======>    ]  12,481/20,000  62 %  1.25/s  core 2,600/5,000 left  "
                "429s 0  ETA 1h 40m (16:12), bound by core 5000/h");
-    check_line(&p, 80, "12,481/20,000  62 %  1.25/s  429s 0  ETA 1h 40m, bound by core 5000/h");
+    check_line(&p, 80,
+               "12,481/20,000  1.25/s  2,600 left  429s 0  ETA 1h 40m, bound by core 5000/h");
+    check_line(&p, 70, "12,481/20,000  1.25/s  429s 0  ETA 1h 40m, bound by core 5000/h");
     check_line(&p, 40, "12,481/20,000  1.25/s  ETA 1h 40m");
     check_line(&p, 20, "12,481/20,000");
     check_line(&p, 10, "12,481/20,");
@@ -133,6 +135,9 @@ static void plain_and_json(void **state)
         "\"core\",\"limit\":5000,\"window_s\":3600},\"eta\":\"2026-11-15T16:12:22Z\",\"eta_s\":"
         "6015.0,\"in_flight\":0,\"throttled\":0,\"failed\":2,\"deferred\":0}");
     fb_buffer_fini(&b);
+    p.eta.bound = ETA_BOUND_HOLD;
+    check_plain(&p, "2026-11-15T14:32:07Z fetch done=12481 total=20000 rate=1.25 bound=hold "
+                    "eta=2026-11-15T16:12:22Z in_flight=0 throttled=0 failed=2 deferred=0");
     p.total_grows = true;
     p.learning = true;
     p.eta.span_ns = FB_ETA_UNKNOWN;
