@@ -218,8 +218,6 @@ void fb_end_result(void *user, const struct engine_result *r)
     struct fetch *f = user;
     struct errand *e = r->user;
 
-    f->requests += r->requests;
-    f->throttled += r->throttled;
     if (e->is_robots)
         end_robots(e, r);
     else

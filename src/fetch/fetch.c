@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/control.h"
 #include "fetch/fetch_parts.h"
 #include "util/alloc.h"
 
@@ -34,9 +33,7 @@ void fb_fetch_options_init(struct fetch_options *o)
 void fb_fetch_stop(struct fetch *f, int wait_ms)
 {
     f->stopping = true;
-    if (f->client)
-        fb_engine_client_stop(f->client, fb_engine_now(f->engine) + wait_ms * NS_PER_MS);
-    else if (f->engine)
+    if (f->engine)
         fb_engine_stop(f->engine, fb_engine_now(f->engine) + wait_ms * NS_PER_MS);
     fb_fetch_go_on(f);
 }
@@ -53,7 +50,7 @@ static void engine_closed(void *context)
     struct fetch *f = context;
 
     f->engine = NULL;
-    uv_walk(f->loop, close_handle, NULL);
+    uv_walk(&f->loop, close_handle, NULL);
 }
 
 /* Nothing is left: the loop may end. */
@@ -68,10 +65,6 @@ static void finish(struct fetch *f)
 
         fb_pulse_read(f, &p);
         f->o->on_progress(f->o->to, &p, true);
-    }
-    if (f->host) {
-        fb_hosted_finish(f);
-        return;
     }
     if (!f->o->plan) {
         fb_report_end(f);
@@ -190,32 +183,28 @@ static void pulse(uv_timer_t *timer)
 
 /* ------------------------------------------------------------------------------------- set up */
 
-static void open_signals(struct fetch *f)
+static int complain(struct fetch *f, const struct fly_error *err, int error, int code)
 {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
-
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
-        (void)uv_signal_init(f->loop, &f->signals[i]);
-        f->signals[i].data = f;
-        (void)uv_signal_start(&f->signals[i], on_signal, SIGNALS[i]);
-    }
+    fb_say(f, "flyball fetch: %s", err->text[0] ? err->text : strerror(-error));
+    return code;
 }
 
 static void open_handles(struct fetch *f)
 {
-    (void)uv_async_init(f->loop, &f->wake, store_turn);
-    (void)uv_idle_init(f->loop, &f->feeder);
-    (void)uv_timer_init(f->loop, &f->clock);
-    (void)uv_timer_init(f->loop, &f->pulse);
+    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
+
+    (void)uv_async_init(&f->loop, &f->wake, store_turn);
+    (void)uv_idle_init(&f->loop, &f->feeder);
+    (void)uv_timer_init(&f->loop, &f->clock);
+    (void)uv_timer_init(&f->loop, &f->pulse);
     f->wake.data = f->feeder.data = f->clock.data = f->pulse.data = f;
-    f->handles = 4;
-    if (!f->host)
-        open_signals(f);
-    if (fb_list_fd(f->list) >= 0 && uv_poll_init(f->loop, &f->input, fb_list_fd(f->list)) == 0) {
-        f->input.data = f;
-        f->has_input = true;
-        f->handles++;
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        (void)uv_signal_init(&f->loop, &f->signals[i]);
+        f->signals[i].data = f;
+        (void)uv_signal_start(&f->signals[i], on_signal, SIGNALS[i]);
     }
+    if (fb_list_fd(f->list) >= 0 && uv_poll_init(&f->loop, &f->input, fb_list_fd(f->list)) == 0)
+        f->input.data = f;
     (void)uv_timer_start(&f->clock, tick, TICK_MS, TICK_MS);
     (void)uv_timer_start(&f->pulse, pulse, PULSE_MS, PULSE_MS);
 }
@@ -231,40 +220,40 @@ static int open_engine(struct fetch *f, struct fly_error *err)
 {
     struct engine_options e = f->o->engine;
 
-    if (f->host)
-        return fb_hosted_join(f, err);
     e.user = f;
     e.on_result = fb_end_result;
     e.on_start = fb_end_start;
     e.on_room = room_again;
     e.limiter_of = fb_provider_limiter;
-    return fb_engine_open(f->loop, &e, &f->engine, err);
+    return fb_engine_open(&f->loop, &e, &f->engine, err);
 }
 
-int fb_fetch_set_up(struct fetch *f, struct fly_error *err)
+/* Everything that can fail before the first request. FETCH_DONE or the exit code. */
+static int set_up(struct fetch *f)
 {
     struct store_options so = {.wake = wake, .trouble = trouble, .context = f};
-    int error = open_list(f, err);
+    struct fly_error err = {""};
+    int error = open_list(f, &err);
 
     if (error < 0)
-        return FETCH_USAGE;
+        return complain(f, &err, error, FETCH_USAGE);
     f->total = f->o->list ? fb_list_count(f->o->list) : -1;
     open_handles(f);
     error = fb_store_open(&so, &f->store);
     if (error == 0)
-        error = fb_batch_open(f, err);
-    if (error == 0 && !f->host)
-        fb_memory_open(f);
-    if (error == 0 && (f->o->conditional || f->o->engine.mode == MODE_OFFLINE))
+        error = fb_batch_open(f, &err);
+    if (error < 0)
+        return complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN);
+    fb_memory_open(f);
+    if (f->o->conditional || f->o->engine.mode == MODE_OFFLINE)
         fb_conditional_open(f);
-    if (error == 0)
-        error = open_engine(f, err);
-    if (error < 0 && !err->text[0])
-        (void)snprintf(err->text, sizeof err->text, "%s", strerror(-error));
-    return error == 0 ? FETCH_DONE : error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN;
+    error = open_engine(f, &err);
+    return error < 0 ? complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN)
+                     : FETCH_DONE;
 }
 
-bool fb_fetch_is_complete(const struct fetch *f)
+/* Whether nothing is left that this command could do again. */
+static bool is_complete(const struct fetch *f)
 {
     if (f->o->plan)
         return false;
@@ -272,66 +261,48 @@ bool fb_fetch_is_complete(const struct fetch *f)
            !f->o->folder;
 }
 
-void fb_fetch_give_back(struct fetch *f)
+static int tear_down(struct fetch *f)
 {
-    if (fb_store_close(f->store, STORE_CLOSE_MS) == -ETIMEDOUT) {
-        /* The worker hangs in a write: nothing can be freed under it. */
-        if (f->host)
-            return;
-        _exit(f->worst);
-    }
-    fb_journal_close(f->journal, fb_fetch_is_complete(f));
+    if (!f->engine)
+        uv_walk(&f->loop, close_handle, NULL);
+    (void)uv_run(&f->loop, UV_RUN_DEFAULT);
+    if (fb_store_close(f->store, STORE_CLOSE_MS) == -ETIMEDOUT)
+        _exit(f->worst); /* the worker hangs in a write: nothing can be freed under it */
+    fb_journal_close(f->journal, is_complete(f));
     fb_list_close(f->list);
     fb_memory_forget(f);
     fb_gates_free(f);
     fb_free(f->journal_path);
-}
-
-static int tear_down(struct fetch *f)
-{
-    if (!f->engine)
-        uv_walk(f->loop, close_handle, NULL);
-    (void)uv_run(f->loop, UV_RUN_DEFAULT);
-    fb_fetch_give_back(f);
-    (void)uv_loop_close(f->loop);
+    (void)uv_loop_close(&f->loop);
     return f->worst;
-}
-
-static void run(struct fetch *f)
-{
-    f->began_ns = fb_engine_now(f->engine);
-    if (f->o->plan) {
-        fb_engine_pause(f->engine);
-    } else {
-        fb_end_found(f);
-        fb_report_begin(f);
-    }
-    fb_fetch_go_on(f);
-    (void)uv_run(f->loop, UV_RUN_DEFAULT);
 }
 
 int fb_fetch_run(const struct fetch_options *o)
 {
     struct fetch *f = fb_alloc(sizeof *f);
-    struct fly_error err = {""};
-    uv_loop_t loop;
 
-    if (!f || uv_loop_init(&loop) < 0) {
+    if (!f || uv_loop_init(&f->loop) < 0) {
         fputs("flyball fetch: out of memory\n", stderr);
         fb_free(f);
         return FETCH_BROKEN;
     }
     (void)signal(SIGPIPE, SIG_IGN);
     f->o = o;
-    f->loop = &loop;
     fb_screen_open(&f->screen, o->quiet ? SCREEN_none : o->progress, o->color);
     f->room = FETCH_ITEMS_MIN;
     f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
-    f->worst = fb_fetch_set_up(f, &err);
-    if (f->worst == FETCH_DONE)
-        run(f);
-    else
-        fb_say(f, "flyball fetch: %s", err.text);
+    f->worst = set_up(f);
+    if (f->worst == FETCH_DONE) {
+        f->began_ns = fb_engine_now(f->engine);
+        if (o->plan) {
+            fb_engine_pause(f->engine);
+        } else {
+            fb_end_found(f);
+            fb_report_begin(f);
+        }
+        fb_fetch_go_on(f);
+        (void)uv_run(&f->loop, UV_RUN_DEFAULT);
+    }
     int code = tear_down(f);
     fb_free(f);
     return code;

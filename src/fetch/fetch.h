@@ -84,44 +84,4 @@ void fb_fetch_options_init(struct fetch_options *o);
 /* Run the batch to its end. Says on stderr what people want to know; returns the exit code. */
 int fb_fetch_run(const struct fetch_options *o);
 
-/* ------------------------------------------------------------------------------ inside a daemon */
-
-struct fetch;
-struct uv_loop_s;
-
-/* What a batch shares with others, and whom it tells. Outlives the batch. */
-struct fetch_host {
-    struct uv_loop_s *loop;
-    struct engine *engine;
-    void *user;
-    /* A line for people, without its end. */
-    void (*say)(void *user, const char *line);
-    /* It is over, with the exit code that it would have had; it is freed after this call. */
-    void (*on_over)(void *user, int code);
-};
-
-/*
- * Begin a batch on the host's loop and engine. `o` outlives it, too. 0; or a negative errno with a
- * sentence, and then there is no on_over.
- */
-int fb_fetch_begin(const struct fetch_options *o, const struct fetch_host *host,
-                   struct fetch **ret_fetch, struct fly_error *err)
-    __attribute__((warn_unused_result));
-
-/* Begin nothing new; what is under way has so many milliseconds. */
-void fb_fetch_stop(struct fetch *f, int wait_ms);
-
-/* What came of it so far. */
-struct fetch_sums {
-    int64_t total;   /* items; -1: not known */
-    int64_t earlier; /* ended in an earlier run */
-    int64_t state[ITEM_STATES];
-    int64_t under_way;
-    int64_t requests, throttled; /* of the items that ended */
-    int64_t began_ns;
-    const char *journal; /* a path, or NULL */
-};
-
-void fb_fetch_sums(const struct fetch *f, struct fetch_sums *ret_sums);
-
 #endif

@@ -2,11 +2,11 @@
 /*
  * fetch_parts.h - the batch inside: what its files share.
  *
- * fetch.c sets it up and ends it, hosted.c does so inside a daemon, batch.c opens journal and
- * output, feed.c turns lines into tasks, errand.c sends them on their way, end.c turns results into
- * rows, report.c talks to people and pulse.c tells them how far it is; gate.c is robots.txt,
- * conditional.c the answers that were kept, turn_page.c the next page, provider.c whose limits
- * hold, memory.c what was learned.
+ * fetch.c sets it up and ends it, batch.c opens journal and output, feed.c turns lines into tasks,
+ * errand.c sends them on their way, end.c turns results into rows, report.c talks to people and
+ * pulse.c tells them how far it is;
+ * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
+ * provider.c whose limits hold, memory.c what was learned.
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
@@ -61,11 +61,7 @@ struct fetch {
     struct screen screen;
     struct meter meter;
     uv_timer_t pulse;
-    uv_loop_t *loop;
-    const struct fetch_host *host; /* NULL: it has a process of its own */
-    struct engine_client *client;  /* NULL: the engine is its own */
-    int handles;                   /* that are open, with a host */
-    uv_work_t closing_work;
+    uv_loop_t loop;
     uv_async_t wake; /* the store has something for us */
     uv_idle_t feeder;
     uv_poll_t input; /* a list that comes through a pipe */
@@ -105,7 +101,6 @@ struct fetch {
     int64_t bad_lines;
     int64_t told_failures;
     int64_t began_ns;
-    int64_t requests, throttled; /* of the tasks that ended */
 };
 
 /* --------------------------------------------------------------------------------- batch.c */
@@ -190,25 +185,11 @@ void fb_end_worse(struct fetch *f, int code);
 
 /* ------------------------------------------------------------------------------- fetch.c */
 
+/* Begin nothing new; what is under way has so many milliseconds. */
+void fb_fetch_stop(struct fetch *f, int wait_ms);
+
 /* Go on: feed, or end when nothing is left. */
 void fb_fetch_go_on(struct fetch *f);
-
-/* Everything that can fail before the first request. FETCH_DONE or the exit code, and a word. */
-int fb_fetch_set_up(struct fetch *f, struct fly_error *err) __attribute__((warn_unused_result));
-
-/* After the loop: what the store and the journal hold is written, all else is given back. */
-void fb_fetch_give_back(struct fetch *f);
-
-/* Whether the batch has ended so well that nothing is left to go on with. */
-bool fb_fetch_is_complete(const struct fetch *f);
-
-/* ------------------------------------------------------------------------------- hosted.c */
-
-/* The engine's callbacks; `user` is the batch. */
-int fb_hosted_join(struct fetch *f, struct fly_error *err) __attribute__((warn_unused_result));
-
-/* Nothing is left: close the handles, then the files, then tell the host. */
-void fb_hosted_finish(struct fetch *f);
 
 /* ------------------------------------------------------------------------------- report.c */
 

@@ -21,10 +21,7 @@ void fb_say(struct fetch *f, const char *format, ...)
     va_start(words, format);
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    if (f->host)
-        f->host->say(f->host->user, text);
-    else
-        fb_screen_say(&f->screen, text, false);
+    fb_screen_say(&f->screen, text, false);
 }
 
 void fb_report_begin(struct fetch *f)
