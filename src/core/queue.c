@@ -183,6 +183,7 @@ static void count_in(struct queue *q, struct queue_key *k, struct queue_task *t)
     assert(!fb_queue_is_full(q));
     t->key = k;
     q->count++;
+    q->in_level[level_of(t->priority)]++;
     level_list_add(&q->level[level_of(t->priority)], t);
 }
 
@@ -229,6 +230,8 @@ void fb_queue_remove(struct queue *q, struct queue_task *t)
     level_list_remove(&q->level[level_of(t->priority)], t);
     t->key = NULL;
     q->count--;
+    q->in_level[level_of(t->priority)]--;
+    assert(q->in_level[level_of(t->priority)] >= 0);
 }
 
 struct queue_task *fb_queue_victim(const struct queue *q, enum priority priority)

@@ -70,10 +70,11 @@ struct queue_key {
 struct queue {
     struct queue_lane lane;
     struct queue_list level[FB_QUEUE_LEVELS];
-    struct heap waiting;  /* keys, by wait_ns */
-    struct heap delayed;  /* tasks, by the time from which they are queued */
-    struct heap patience; /* keys, by their most impatient task */
-    int64_t count;        /* tasks, delayed ones included */
+    int64_t in_level[FB_QUEUE_LEVELS]; /* tasks */
+    struct heap waiting;               /* keys, by wait_ns */
+    struct heap delayed;               /* tasks, by the time from which they are queued */
+    struct heap patience;              /* keys, by their most impatient task */
+    int64_t count;                     /* tasks, delayed ones included */
     int64_t max;
     int32_t ageing;                  /* 0: priorities are absolute */
     int32_t passed[FB_QUEUE_LEVELS]; /* starts of higher ones since its last turn */

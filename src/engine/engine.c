@@ -357,6 +357,7 @@ void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats)
 {
     *ret_stats = e->stats;
     ret_stats->queued = e->queue.count;
+    memcpy(ret_stats->queued_by, e->queue.in_level, sizeof ret_stats->queued_by);
     ret_stats->keys = (int64_t)e->keys.count;
     ret_stats->connections = e->ports.connections(e->ports.self);
     ret_stats->events_lost = e->observe ? fb_observe_lost(e->observe) : 0;

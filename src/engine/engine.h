@@ -284,11 +284,12 @@ struct engine_stats {
     int64_t submitted, done;  /* tasks */
     int64_t end[ENGINE_ENDS]; /* of those done */
     int64_t queued, asked, in_flight;
-    int64_t in_flight_most;  /* at any time: never above `concurrency` */
-    int64_t requests;        /* that left: permits taken and not given back */
-    int64_t retries;         /* of those */
-    int64_t redirects;       /* of those */
-    int64_t resends_paid;    /* libcurl's own, of those */
+    int64_t queued_by[FB_QUEUE_LEVELS]; /* of those queued, from the highest priority on */
+    int64_t in_flight_most;             /* at any time: never above `concurrency` */
+    int64_t requests;                   /* that left: permits taken and not given back */
+    int64_t retries;                    /* of those */
+    int64_t redirects;                  /* of those */
+    int64_t resends_paid;               /* libcurl's own, of those */
     int64_t resends_refused; /* libcurl wanted to send again and had no permit, or must not */
     int64_t throttled, failovers, timeouts;
     int64_t evicted; /* from a full queue, in favour of a higher priority */
