@@ -23,21 +23,30 @@
 #define FLOCK_TRIES 200 /* of 10 ms */
 #define OPEN_TRIES  8   /* where others replace the file at the same time */
 
+/* What a person can do about it; others are told as the system tells them. */
+static const struct {
+    int code;
+    const char *why;
+} reasons[] = {
+    {ELOOP, "is a symbolic link; name the file itself"},
+    {EISDIR, "is a directory; name a file"},
+    {ENOSPC, "no room for the ledger on this disk"},
+    {EDQUOT, "no room for the ledger on this disk"},
+    {EFBIG, "no room for the ledger on this disk"},
+    {EACCES, "the ledger must be readable and writable"},
+    {EROFS, "the ledger must be readable and writable"},
+    {EPERM, "the ledger must be readable and writable"},
+};
+
 static int fail_errno(struct fly_error *err, const char *path, int code)
 {
-    char why[100];
+    char why[100] = "cannot be used";
 
-    /* The XSI form leaves an unknown number to the caller, the GNU one has a text for each. */
-    if (code == ELOOP)
-        return fb_ledger_fail(err, code, path, "is a symbolic link; name the file itself");
-    if (code == EISDIR)
-        return fb_ledger_fail(err, code, path, "is a directory; name a file");
-    if (code == ENOSPC || code == EDQUOT || code == EFBIG)
-        return fb_ledger_fail(err, code, path, "no room for the ledger on this disk");
-    if (code == EACCES || code == EROFS || code == EPERM)
-        return fb_ledger_fail(err, code, path, "the ledger must be readable and writable");
-    const char *text = strerror_r(code, why, sizeof(why)) == 0 ? why : "cannot be used";
-    return fb_ledger_fail(err, code, path, text);
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        if (reasons[i].code == code)
+            return fb_ledger_fail(err, code, path, reasons[i].why);
+    (void)!strerror_r(code, why, sizeof(why));
+    return fb_ledger_fail(err, code, path, why);
 }
 
 /* ---- opening ---- */

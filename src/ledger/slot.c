@@ -87,8 +87,7 @@ void fb_slot_change(struct slot *slot)
 /* Whether or not this process goes on. */
 void fb_slot_settle(struct slot *slot)
 {
-    if (stage_of(slot) != STAGE_CHANGING)
-        return;
+    assert(stage_of(slot) == STAGE_CHANGING);
     set_stage(slot, STAGE_CHANGED);
     atomic_store(&slot->body.open, fb_word_of(&slot->body.books));
     set_stage(slot, STAGE_CLEAN);

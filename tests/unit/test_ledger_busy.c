@@ -358,17 +358,29 @@ struct teller {
     pthread_t thread;
     struct fly_limiter *l;
     uint64_t ticket;
+    int number;
     bool refused;
 };
 
+/* A refusal in one of the ways in which they come, or what is none. */
 static void *tell_one(void *arg)
 {
     struct teller *t = arg;
+    struct fly_outcome o = outcome(t->ticket, 200, fly_now());
 
-    if (t->refused)
-        refuse(t->l, t->ticket);
-    else
-        report(t->l, fly_now(), t->ticket, 200);
+    if (!t->refused && t->number % 8 == 0) {
+        fly_limiter_cancel(t->l, fly_now(), t->ticket);
+        return NULL;
+    }
+    if (t->refused && t->number % 4 == 0)
+        o.status = 429;
+    else if (t->refused && t->number % 4 == 1)
+        o.status = 503;
+    else if (t->refused && t->number % 4 == 2)
+        o.flags = FLY_THROTTLED;
+    else if (t->refused)
+        o.retry_after_ns = 3600 * S;
+    fly_limiter_report(t->l, fly_now(), &o);
     return NULL;
 }
 
@@ -377,6 +389,7 @@ static void tell_many(struct fly_limiter *l, struct teller *t, bool refused)
 {
     for (int i = 0; i < MANY; i++) {
         t[i].l = l;
+        t[i].number = i;
         t[i].refused = refused;
         assert_int_equal(pthread_create(&t[i].thread, NULL, tell_one, &t[i]), 0);
     }

@@ -283,6 +283,7 @@ static void an_address_names_a_kind_or_a_file(void **state)
     assert_int_equal(fly_ledger_open("memory:mine", NULL, &ledger, &err), -EINVAL);
     assert_contains(err.text, "has no name");
     /* Not a kind: a file in a folder that is not there. */
+    assert_int_equal(fly_ledger_open("memory/a", NULL, &ledger, &err), -ENOENT);
     assert_int_equal(fly_ledger_open("memories:/a", NULL, &ledger, &err), -ENOENT);
 
     assert_int_equal(setenv("FLYBALL_LEDGER", "memory:", 1), 0);
@@ -310,12 +311,50 @@ static void memory_is_nobody_elses(void **state)
     fly_ledger_close(two);
 }
 
+/* Everybody locks them in one order, whatever kind they are of. */
+static void several_kinds_at_once(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger[2] = {ledger_at(place.path), ledger_at("memory:")};
+    struct fly_limiter *l[2] = {limiter_of(ledger[0], "a", "rate=1/1h burst=5"),
+                                limiter_of(ledger[1], "a", "rate=1/1h burst=3")};
+    struct fly_limiter *turned[2] = {l[1], l[0]};
+    const uint32_t cost[2] = {1, 1};
+    int64_t now_ns = fly_now();
+    uint64_t ticket[2];
+
+    (void)state;
+    assert_at_most(fly_take_all(l, cost, 2, now_ns, ticket), now_ns);
+    assert_at_most(fly_take_all(turned, cost, 2, now_ns, ticket), now_ns);
+    assert_int_equal(grants_now(l[0], 9), 3);
+    assert_int_equal(grants_now(l[1], 9), 1);
+    for (int i = 0; i < 2; i++) {
+        fly_limiter_free(l[i]);
+        fly_ledger_close(ledger[i]);
+    }
+    place_free(&place);
+}
+
+/* Options without a size of the ledger mean the usual one. */
+static void options_may_say_nothing(void **state)
+{
+    struct fly_ledger_options options = {.size = sizeof(options)};
+    struct fly_ledger *ledger = NULL;
+
+    (void)state;
+    assert_int_equal(fly_ledger_open("memory:", &options, &ledger, NULL), 0);
+    assert_int_equal(ledger->bytes, 8 << 20);
+    fly_ledger_close(ledger);
+}
+
 int main(void)
 {
 #define X(name) cmocka_unit_test(name##_),
     const struct CMUnitTest tests[] = {
         FB_LEDGERS(X) cmocka_unit_test(an_address_names_a_kind_or_a_file),
         cmocka_unit_test(memory_is_nobody_elses),
+        cmocka_unit_test(several_kinds_at_once),
+        cmocka_unit_test(options_may_say_nothing),
     };
 #undef X
 

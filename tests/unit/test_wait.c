@@ -135,6 +135,116 @@ static void a_deadline_passes(void **state)
     fly_limiter_free(l);
 }
 
+/* Nobody says when the one before will be through, and then it is too late. */
+static void a_deadline_passes_in_the_row(void **state)
+{
+    struct scene scene = {.l = limiter("concurrency=1 adapt=off", fly_now())};
+    struct sleeper first;
+    int64_t at_ns = 0;
+    uint64_t ticket = 0;
+
+    (void)state;
+    scene.reports = true;
+    uint64_t out = take_now(scene.l);
+    line_up(&scene, &first, 1, FLY_NEVER);
+    int64_t deadline_ns = fly_now() + 20 * MS;
+    assert_int_equal(fly_wait(scene.l, 1, deadline_ns, NULL, &at_ns, &ticket), -ETIMEDOUT);
+    assert_at_least(fly_now(), deadline_ns);
+    report(scene.l, fly_now(), out, 200);
+    join_all(&first, 1);
+    assert_int_equal(first.rc, 0);
+    fly_limiter_free(scene.l);
+}
+
+static void *want_five(void *argument)
+{
+    struct sleeper *s = argument;
+    uint64_t ticket = 0;
+
+    s->rc = fly_wait(s->scene->l, 5, FLY_NEVER, s->scene->stop, &s->at_ns, &ticket);
+    return NULL;
+}
+
+/* There is enough for one, but somebody who needs more came before. */
+static void nobody_overtakes(void **state)
+{
+    struct scene scene = {.l = limiter("rate=1/1h burst=5", fly_now()), .stop = fly_stop_new()};
+    struct sleeper first = {.scene = &scene};
+    int64_t at_ns = 0;
+    uint64_t ticket = 0;
+
+    (void)state;
+    (void)take_now(scene.l);
+    assert_int_equal(pthread_create(&first.thread, NULL, want_five, &first), 0);
+    while (fb_row_count(scene.l) == 0)
+        ;
+    assert_int_equal(fly_wait(scene.l, 1, fly_now() + 60 * S, NULL, &at_ns, &ticket), -ETIMEDOUT);
+    assert_at_least(at_ns, fly_now() + 4 * 3600 * S);
+    (void)take_now(scene.l); /* it was there */
+    fly_stop_now(scene.stop);
+    join_all(&first, 1);
+    assert_int_equal(first.rc, -ECANCELED);
+    fly_stop_free(scene.stop);
+    fly_limiter_free(scene.l);
+}
+
+/* Behind others under a window alone there is no pace to reckon with. */
+static void a_row_without_a_pace(void **state)
+{
+    struct scene scene = {.l = limiter("window=1/1h margin=0%", fly_now()), .stop = fly_stop_new()};
+    struct sleeper first;
+    int64_t at_ns = 0;
+    uint64_t ticket = 0;
+
+    (void)state;
+    (void)take_now(scene.l);
+    line_up(&scene, &first, 1, FLY_NEVER);
+    assert_int_equal(fly_wait(scene.l, 1, fly_now() + 60 * S, NULL, &at_ns, &ticket), -ETIMEDOUT);
+    assert_int_equal(at_ns, until_of(scene.l));
+    fly_stop_now(scene.stop);
+    join_all(&first, 1);
+    fly_stop_free(scene.stop);
+    fly_limiter_free(scene.l);
+}
+
+enum { LIMITERS = 65 }; /* more than there are lists */
+
+static unsigned list_of(const struct fly_limiter *l)
+{
+    return (unsigned)((uintptr_t)l / 64 % 64);
+}
+
+/* Rows of two limiters may be kept in one list. */
+static void rows_are_kept_apart(void **state)
+{
+    struct fly_limiter *l[LIMITERS];
+    struct fly_limiter *twin = NULL;
+    struct scene scene = {.stop = fly_stop_new()};
+    struct sleeper first;
+    int64_t at_ns = 0;
+    uint64_t ticket = 0;
+
+    (void)state;
+    for (int i = 0; i < LIMITERS; i++) {
+        l[i] = limiter("rate=1/1h burst=1", fly_now());
+        for (int k = 0; k < i && !twin; k++)
+            if (list_of(l[k]) == list_of(l[i])) {
+                scene.l = l[k];
+                twin = l[i];
+            }
+    }
+    assert_non_null(twin);
+    (void)take_now(scene.l);
+    line_up(&scene, &first, 1, FLY_NEVER);
+    assert_int_equal(fb_row_count(twin), 0);
+    assert_int_equal(fly_wait(twin, 1, FLY_NEVER, scene.stop, &at_ns, &ticket), 0);
+    fly_stop_now(scene.stop);
+    join_all(&first, 1);
+    fly_stop_free(scene.stop);
+    for (int i = 0; i < LIMITERS; i++)
+        fly_limiter_free(l[i]);
+}
+
 static void what_can_never_start_is_said_to_be_too_large(void **state)
 {
     struct fly_limiter *l = limiter("window=10/1s", fly_now());
@@ -387,6 +497,10 @@ int main(void)
         cmocka_unit_test(what_may_start_starts),
         cmocka_unit_test(a_deadline_that_cannot_be_kept_is_refused_at_once),
         cmocka_unit_test(a_deadline_passes),
+        cmocka_unit_test(a_deadline_passes_in_the_row),
+        cmocka_unit_test(nobody_overtakes),
+        cmocka_unit_test(a_row_without_a_pace),
+        cmocka_unit_test(rows_are_kept_apart),
         cmocka_unit_test(what_can_never_start_is_said_to_be_too_large),
         cmocka_unit_test(it_waits_for_its_time),
         cmocka_unit_test(order_is_kept),
