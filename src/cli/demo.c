@@ -91,6 +91,7 @@ static int run_batch(const char *folder, int port, int64_t requests, struct demo
     o.output = output;
     o.no_bodies = true;
     o.quiet = true;
+    o.ledger = "none"; /* nobody else knows this API */
     o.on_progress = fb_demo_on_progress;
     o.to = show;
     return fb_fetch_run(&o);

@@ -211,6 +211,7 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->folder = l->folder;
     o->journal = l->journal;
     o->provider = l->provider;
+    o->ledger = l->ledger;
     o->fresh = l->fresh;
     o->retry_failed = l->retry_failed;
     o->deferred = l->deferred;

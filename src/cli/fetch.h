@@ -36,6 +36,7 @@ struct fetch_line {
     const char *rate;
     int64_t concurrency;
     const char *provider;
+    const char *ledger;
     int64_t connect_ns;
     int64_t read_ns;
     int64_t total_ns;

@@ -58,6 +58,9 @@ const struct option_row fb_fetch_options[] = {
     {"--provider", OPTION_TEXT(provider, "NAME"), .has_providers = true,
      .expects = "the name of a provider",
      .about = "all requests are under the limits of this provider, whatever their host"},
+    {"--ledger", OPTION_FILE(ledger, "FILE|none"),
+     .about = "the file in which all processes of the user find the same limits; none: those of "
+              "this process alone"},
 
     {"--connect-timeout", OPTION_SPAN(connect_ns, "TIME"), .group = "Time", .low = SHORTEST_S,
      .standard = "10s", .about = "for a connection, TLS included"},

@@ -300,7 +300,12 @@ void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)
 
 bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns)
 {
-    if (a->learner != 0 || a->in_flight > 0)
+    return a->learner == 0 && fb_accountant_is_idle(a, now_ns);
+}
+
+bool fb_accountant_is_idle(const struct accountant *a, int64_t now_ns)
+{
+    if (a->in_flight > 0)
         return false;
     FOR_EACH_IN_FORCE (a, i)
         if (!rows[i].ops->rested(&a->slot[rows[i].first], now_ns))

@@ -99,6 +99,9 @@ bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns);
  */
 bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns);
 
+/* The same, but for what was learned. */
+bool fb_accountant_is_idle(const struct accountant *a, int64_t now_ns);
+
 /* From outside the level was taken to `level`, in `grants` grants, each with the next id. */
 void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants);
 

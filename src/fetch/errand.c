@@ -169,6 +169,7 @@ static void submit(struct errand *e, const struct cached *known)
         .flags = i->retryable ? ENGINE_RETRYABLE : 0,
         .not_before_ns = e->not_before_s * NS_PER_S,
         .user = e,
+        .client = f->client,
     };
     fb_provider_of(e, &t);
     int error = fb_engine_submit(f->engine, &t, NULL, &err);

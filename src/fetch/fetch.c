@@ -9,17 +9,15 @@
 #include "fetch/fetch.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
+#include "engine/control.h"
 #include "fetch/fetch_parts.h"
+#include "fetch/host.h"
 #include "util/alloc.h"
 
 #define NS_PER_MS      INT64_C(1000000)
-#define TICK_MS        10000 /* what was learned is saved */
 #define STORE_CLOSE_MS 10000
 
 void fb_fetch_options_init(struct fetch_options *o)
@@ -33,31 +31,73 @@ void fb_fetch_options_init(struct fetch_options *o)
 void fb_fetch_stop(struct fetch *f, int wait_ms)
 {
     f->stopping = true;
-    if (f->engine)
-        fb_engine_stop(f->engine, fb_engine_now(f->engine) + wait_ms * NS_PER_MS);
+    if (f->client)
+        fb_engine_client_stop(f->client, fb_engine_now(f->engine) + wait_ms * NS_PER_MS);
     fb_fetch_go_on(f);
 }
 
-static void close_handle(uv_handle_t *h, void *context)
+void fb_fetch_progress(struct fetch *f, struct progress *ret_progress)
 {
-    (void)context;
-    if (!uv_is_closing(h))
-        uv_close(h, NULL);
+    fb_pulse_read(f, ret_progress);
 }
 
-static void engine_closed(void *context)
-{
-    struct fetch *f = context;
+/* -------------------------------------------------------------------------------------- the end */
 
-    f->engine = NULL;
-    uv_walk(&f->loop, close_handle, NULL);
+/* Whether nothing is left that this command could do again. */
+static bool is_complete(const struct fetch *f)
+{
+    if (f->o->plan)
+        return false;
+    return f->worst == FETCH_DONE && f->list_ended && !f->stopping && !f->o->output &&
+           !f->o->folder;
+}
+
+static void fetch_free(struct fetch *f)
+{
+    fb_journal_close(f->journal, is_complete(f));
+    fb_list_close(f->list);
+    fb_gates_free(f);
+    fb_free(f->journal_path);
+    fb_free(f);
+}
+
+/* All handles are closed: nothing is called any more. */
+static void end(struct fetch *f)
+{
+    void (*on_end)(void *user, int code) = f->on_end;
+    void *user = f->user;
+    int code = f->worst;
+
+    fb_engine_client_free(f->client);
+    /* A worker that hangs in a write keeps all that it uses: nothing can be freed under it. */
+    if (fb_store_close(f->store, STORE_CLOSE_MS) != -ETIMEDOUT)
+        fetch_free(f);
+    on_end(user, code);
+}
+
+static void handle_closed(uv_handle_t *h)
+{
+    struct fetch *f = h->data;
+
+    if (--f->handles_open == 0)
+        end(f);
+}
+
+static void close_handles(struct fetch *f)
+{
+    uv_handle_t *all[] = {(uv_handle_t *)&f->wake, (uv_handle_t *)&f->feeder,
+                          (uv_handle_t *)&f->pulse, (uv_handle_t *)&f->input};
+
+    f->closing = true;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i]->data)
+            uv_close(all[i], handle_closed);
+    }
 }
 
 /* Nothing is left: the loop may end. */
 static void finish(struct fetch *f)
 {
-    f->closing = true;
-    (void)uv_idle_stop(&f->feeder);
     if (f->o->plan && !f->is_planned)
         fb_plan_print(f); /* there was nothing to queue */
     if (f->o->on_progress) {
@@ -66,12 +106,18 @@ static void finish(struct fetch *f)
         fb_pulse_read(f, &p);
         f->o->on_progress(f->o->to, &p, true);
     }
-    if (!f->o->plan) {
+    if (!f->o->plan)
         fb_report_end(f);
-        fb_memory_save(f);
-    }
-    fb_engine_close(f->engine, engine_closed, f);
+    close_handles(f);
 }
+
+void fb_fetch_drop(struct fetch *f, int code)
+{
+    f->worst = code;
+    close_handles(f);
+}
+
+/* ------------------------------------------------------------------------------------- going on */
 
 static void feed_turn(uv_idle_t *idle)
 {
@@ -149,30 +195,6 @@ static void room_again(void *user)
     fb_fetch_go_on(user);
 }
 
-static void on_signal(uv_signal_t *handle, int number)
-{
-    struct fetch *f = handle->data;
-
-    if (number == SIGUSR1) {
-        if (f->engine && !f->closing)
-            fb_pulse_now(f);
-        return;
-    }
-    fb_end_worse(f, FETCH_INTERRUPTED);
-    if (f->interrupts++ == 0 && !f->o->quiet)
-        fb_say(f, "flyball fetch: interrupted; what is under way may end. Again: at once.");
-    fb_fetch_stop(f, f->interrupts == 1 ? FETCH_DRAIN_MS : 0);
-}
-
-static void tick(uv_timer_t *timer)
-{
-    struct fetch *f = timer->data;
-
-    if (!f->engine || f->closing)
-        return;
-    fb_memory_save(f);
-}
-
 static void pulse(uv_timer_t *timer)
 {
     struct fetch *f = timer->data;
@@ -191,45 +213,48 @@ static int complain(struct fetch *f, const struct fly_error *err, int error, int
 
 static void open_handles(struct fetch *f)
 {
-    static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
-
-    (void)uv_async_init(&f->loop, &f->wake, store_turn);
-    (void)uv_idle_init(&f->loop, &f->feeder);
-    (void)uv_timer_init(&f->loop, &f->clock);
-    (void)uv_timer_init(&f->loop, &f->pulse);
-    f->wake.data = f->feeder.data = f->clock.data = f->pulse.data = f;
-    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
-        (void)uv_signal_init(&f->loop, &f->signals[i]);
-        f->signals[i].data = f;
-        (void)uv_signal_start(&f->signals[i], on_signal, SIGNALS[i]);
-    }
-    if (fb_list_fd(f->list) >= 0 && uv_poll_init(&f->loop, &f->input, fb_list_fd(f->list)) == 0)
-        f->input.data = f;
-    (void)uv_timer_start(&f->clock, tick, TICK_MS, TICK_MS);
+    (void)uv_async_init(f->loop, &f->wake, store_turn);
+    (void)uv_idle_init(f->loop, &f->feeder);
+    (void)uv_timer_init(f->loop, &f->pulse);
+    f->wake.data = f->feeder.data = f->pulse.data = f;
+    f->handles_open = 3;
     (void)uv_timer_start(&f->pulse, pulse, PULSE_MS, PULSE_MS);
 }
 
 static int open_list(struct fetch *f, struct fly_error *err)
 {
-    if (!f->o->list)
-        return fb_list_of(f->o->urls, f->o->url_count, &f->list);
-    return fb_list_open(f->o->list, &f->list, err);
+    int error = f->o->list ? fb_list_open(f->o->list, &f->list, err)
+                           : fb_list_of(f->o->urls, f->o->url_count, &f->list);
+
+    if (error < 0)
+        return error;
+    f->total = f->o->list ? fb_list_count(f->o->list) : -1;
+    if (fb_list_fd(f->list) >= 0 && uv_poll_init(f->loop, &f->input, fb_list_fd(f->list)) == 0) {
+        f->input.data = f;
+        f->handles_open++;
+    }
+    return 0;
 }
 
-static int open_engine(struct fetch *f, struct fly_error *err)
+struct fetch *fb_fetch_new(uv_loop_t *loop, const struct fetch_options *o,
+                           void (*on_end)(void *user, int code), void *user)
 {
-    struct engine_options e = f->o->engine;
+    struct fetch *f = fb_alloc(sizeof *f);
 
-    e.user = f;
-    e.on_result = fb_end_result;
-    e.on_start = fb_end_start;
-    e.on_room = room_again;
-    e.limiter_of = fb_provider_limiter;
-    return fb_engine_open(&f->loop, &e, &f->engine, err);
+    if (!f)
+        return NULL;
+    f->loop = loop;
+    f->o = o;
+    f->on_end = on_end;
+    f->user = user;
+    fb_screen_open(&f->screen, o->quiet ? SCREEN_none : o->progress, o->color);
+    f->room = FETCH_ITEMS_MIN;
+    f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
+    open_handles(f);
+    return f;
 }
 
-/* Everything that can fail before the first request. FETCH_DONE or the exit code. */
-static int set_up(struct fetch *f)
+int fb_fetch_prepare(struct fetch *f)
 {
     struct store_options so = {.wake = wake, .trouble = trouble, .context = f};
     struct fly_error err = {""};
@@ -237,73 +262,53 @@ static int set_up(struct fetch *f)
 
     if (error < 0)
         return complain(f, &err, error, FETCH_USAGE);
-    f->total = f->o->list ? fb_list_count(f->o->list) : -1;
-    open_handles(f);
     error = fb_store_open(&so, &f->store);
     if (error == 0)
         error = fb_batch_open(f, &err);
     if (error < 0)
         return complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN);
-    fb_memory_open(f);
     if (f->o->conditional || f->o->engine.mode == MODE_OFFLINE)
         fb_conditional_open(f);
-    error = open_engine(f, &err);
-    return error < 0 ? complain(f, &err, error, error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN)
-                     : FETCH_DONE;
+    return FETCH_DONE;
 }
 
-/* Whether nothing is left that this command could do again. */
-static bool is_complete(const struct fetch *f)
+int fb_fetch_start(struct fetch *f, struct host *h)
 {
-    if (f->o->plan)
-        return false;
-    return f->worst == FETCH_DONE && f->list_ended && !f->stopping && !f->o->output &&
-           !f->o->folder;
-}
+    struct engine_caller caller = {f, fb_end_result, fb_end_start, room_again};
 
-static int tear_down(struct fetch *f)
-{
-    if (!f->engine)
-        uv_walk(&f->loop, close_handle, NULL);
-    (void)uv_run(&f->loop, UV_RUN_DEFAULT);
-    if (fb_store_close(f->store, STORE_CLOSE_MS) == -ETIMEDOUT)
-        _exit(f->worst); /* the worker hangs in a write: nothing can be freed under it */
-    fb_journal_close(f->journal, is_complete(f));
-    fb_list_close(f->list);
-    fb_memory_forget(f);
-    fb_gates_free(f);
-    fb_free(f->journal_path);
-    (void)uv_loop_close(&f->loop);
-    return f->worst;
-}
-
-int fb_fetch_run(const struct fetch_options *o)
-{
-    struct fetch *f = fb_alloc(sizeof *f);
-
-    if (!f || uv_loop_init(&f->loop) < 0) {
-        fputs("flyball fetch: out of memory\n", stderr);
-        fb_free(f);
-        return FETCH_BROKEN;
+    if (fb_engine_client_new(fb_host_engine(h), &caller, &f->client) < 0)
+        return complain(f, &(struct fly_error){""}, -ENOMEM, FETCH_BROKEN);
+    f->engine = fb_host_engine(h);
+    f->began_ns = fb_engine_now(f->engine);
+    if (f->o->plan) {
+        fb_engine_pause(f->engine);
+    } else {
+        fb_end_found(f);
+        fb_report_begin(f);
     }
-    (void)signal(SIGPIPE, SIG_IGN);
-    f->o = o;
-    fb_screen_open(&f->screen, o->quiet ? SCREEN_none : o->progress, o->color);
-    f->room = FETCH_ITEMS_MIN;
-    f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
-    f->worst = set_up(f);
-    if (f->worst == FETCH_DONE) {
-        f->began_ns = fb_engine_now(f->engine);
-        if (o->plan) {
-            fb_engine_pause(f->engine);
-        } else {
-            fb_end_found(f);
-            fb_report_begin(f);
-        }
-        fb_fetch_go_on(f);
-        (void)uv_run(&f->loop, UV_RUN_DEFAULT);
+    fb_fetch_go_on(f);
+    return FETCH_DONE;
+}
+
+static void dropped(void *user, int code)
+{
+    (void)user;
+    (void)code;
+}
+
+int fb_fetch_begin(struct host *h, const struct fetch_options *o,
+                   void (*on_end)(void *user, int code), void *user, struct fetch **ret_fetch)
+{
+    struct fetch *f = fb_fetch_new(fb_host_loop(h), o, on_end, user);
+    int code = f ? fb_fetch_prepare(f) : FETCH_BROKEN;
+
+    if (code == FETCH_DONE)
+        code = fb_fetch_start(f, h);
+    if (f && code != FETCH_DONE) {
+        f->on_end = dropped; /* whoever began it knows by now */
+        fb_fetch_drop(f, code);
     }
-    int code = tear_down(f);
-    fb_free(f);
+    if (code == FETCH_DONE)
+        *ret_fetch = f;
     return code;
 }

@@ -74,7 +74,10 @@ struct fetch_options {
     const char *cursor; /* JSON pointer to the next URL or cursor, or NULL */
     const char *cursor_name;
     int64_t pages_max;
-    const char *command;          /* that goes on where this one was stopped; NULL: there is none */
+    const char *command; /* that goes on where this one was stopped; NULL: there is none */
+    const char *ledger;  /* a path; NULL: the usual one; "none": limits are this process's own */
+    /* Told a line for people; NULL: it goes to stderr. */
+    void (*say)(void *to, const char *sentence);
     struct engine_options engine; /* connections, deadlines, mode */
 };
 
@@ -83,5 +86,26 @@ void fb_fetch_options_init(struct fetch_options *o);
 
 /* Run the batch to its end. Says on stderr what people want to know; returns the exit code. */
 int fb_fetch_run(const struct fetch_options *o);
+
+/* ------------------------------------------------------------------------------ one of several */
+
+struct fetch;
+struct host;
+
+/*
+ * Begin a batch on a host that is there already, beside others. Connections, deadlines, recovery
+ * and ledger are the host's; of o->engine only `mode`, as far as it is offline or strict, and
+ * hold_max_ns count. `o` must last as long as the batch. FETCH_DONE: on_end is called once, from a
+ * later turn of the loop, when all is written and closed; the batch is gone then. Else the exit
+ * code, and o->say has told why. May wait for the disk.
+ */
+int fb_fetch_begin(struct host *h, const struct fetch_options *o,
+                   void (*on_end)(void *user, int code), void *user, struct fetch **ret_fetch);
+
+/* Begin nothing new; what is under way has so many milliseconds. */
+void fb_fetch_stop(struct fetch *f, int wait_ms);
+
+/* How far it is, now. */
+void fb_fetch_progress(struct fetch *f, struct progress *ret_progress);
 
 #endif

@@ -2,11 +2,11 @@
 /*
  * fetch_parts.h - the batch inside: what its files share.
  *
- * fetch.c sets it up and ends it, batch.c opens journal and output, feed.c turns lines into tasks,
- * errand.c sends them on their way, end.c turns results into rows, report.c talks to people and
- * pulse.c tells them how far it is;
- * gate.c is robots.txt, conditional.c the answers that were kept, turn_page.c the next page,
- * provider.c whose limits hold, memory.c what was learned.
+ * run.c is the command, fetch.c sets a batch up and ends it, batch.c opens journal and output,
+ * feed.c turns lines into tasks, errand.c sends them on their way, end.c turns results into rows,
+ * report.c talks to people and pulse.c tells them how far it is; gate.c is robots.txt,
+ * conditional.c the answers that were kept, turn_page.c the next page, provider.c whose limits
+ * hold. The engine is that of a host (host.h).
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
@@ -18,10 +18,8 @@
 #include "store/cache.h"
 
 #define FETCH_GATES 4096 /* slots for origins, with --robots */
-#define STATE_NAME  "state.db"
 
 struct gate;
-struct memory;
 
 /* An item under way, with copies of all that it is made of. */
 struct errand {
@@ -60,24 +58,22 @@ struct fetch {
     const struct fetch_options *o;
     struct screen screen;
     struct meter meter;
+    uv_loop_t *loop;
     uv_timer_t pulse;
-    uv_loop_t loop;
     uv_async_t wake; /* the store has something for us */
     uv_idle_t feeder;
     uv_poll_t input; /* a list that comes through a pipe */
-    uv_timer_t clock;
-    uv_signal_t signals[3];
-    int signal_count;
-    bool has_input;
+    int handles_open;
     bool input_waits;
+    void (*on_end)(void *user, int code);
+    void *user;
 
     struct store *store;
     struct journal *journal;
-    struct store_file *learned; /* NULL: nothing is remembered */
-    struct store_file *cache;   /* NULL: no answer is kept */
-    struct memory *memory;
+    struct store_file *cache; /* NULL: no answer is kept */
     struct gate *gates[FETCH_GATES];
-    struct engine *engine;
+    struct engine *engine; /* NULL: it is not begun */
+    struct engine_client *client;
     struct list *list;
     struct result_form form;
     struct journal_found found;
@@ -88,7 +84,6 @@ struct fetch {
     bool is_over;    /* nothing is left to do */
     bool is_planned; /* as much as there is room for is queued, for o->plan */
     bool closing;
-    int interrupts;
     int worst; /* exit code so far */
     bool is_pipe_gone;
     int64_t total;              /* items of the list, -1: not known */
@@ -156,17 +151,8 @@ void fb_gates_free(struct fetch *f);
 
 /* Set provider and pool of a task. */
 void fb_provider_of(const struct errand *e, struct engine_task *t);
-/* For the engine: the limiter of a new key. */
-struct fly_limiter *fb_provider_limiter(void *user, const struct engine_key *k, int64_t now_ns,
-                                        struct fly_error *err);
-
-/* --------------------------------------------------------------------------------- memory.c */
-
-void fb_memory_open(struct fetch *f);
-void fb_memory_recall(struct fetch *f, const struct engine_key *k, struct fly_limiter *l,
-                      int64_t now_ns);
-void fb_memory_save(struct fetch *f);
-void fb_memory_forget(struct fetch *f);
+/* For the host: the limit of a new key, or NULL. */
+const char *fb_provider_limit(void *user, const struct engine_key *k);
 
 /* ----------------------------------------------------------------------------------- end.c */
 
@@ -183,10 +169,23 @@ void fb_end_found(struct fetch *f);
 /* A code that may be worse than what there was. */
 void fb_end_worse(struct fetch *f, int code);
 
-/* ------------------------------------------------------------------------------- fetch.c */
+/* -------------------------------------------------------------------------------- fetch.c */
 
-/* Begin nothing new; what is under way has so many milliseconds. */
-void fb_fetch_stop(struct fetch *f, int wait_ms);
+/*
+ * Everything of a batch that can fail, before the engine is needed: FETCH_DONE, or the exit code,
+ * and then fb_fetch_drop() is next.
+ */
+int fb_fetch_prepare(struct fetch *f);
+
+/* Begin on this host's engine. FETCH_DONE or the exit code, likewise. */
+int fb_fetch_start(struct fetch *f, struct host *h);
+
+/* End what was not begun: on_end follows from a later turn. */
+void fb_fetch_drop(struct fetch *f, int code);
+
+/* A new batch with its callbacks; NULL: memory is out. */
+struct fetch *fb_fetch_new(uv_loop_t *loop, const struct fetch_options *o,
+                           void (*on_end)(void *user, int code), void *user);
 
 /* Go on: feed, or end when nothing is left. */
 void fb_fetch_go_on(struct fetch *f);

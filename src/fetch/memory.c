@@ -2,8 +2,9 @@
 /*
  * memory.c - what was learned about limits in earlier runs, and what this one learns.
  *
- * Read at the start, written every MEMORY_MS and at the end, by the store's worker. A state that
- * the library refuses is dropped: then the limit is learned anew, from the cautious side.
+ * Read at the start, written by the store's worker every ten seconds, at the end, and when the
+ * engine forgets a key. A state that the library refuses is dropped: then the limit is learned
+ * anew, from the cautious side.
  */
 #include <errno.h>
 #include <math.h>
@@ -11,53 +12,119 @@
 #include <string.h>
 #include <time.h>
 
-#include "fetch/fetch_parts.h"
+#include "fetch/host_parts.h"
 #include "fetch/paths.h"
+#include "ledger/inner.h"
 #include "store/learned.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
 #include <flyball/state.h>
 
-#define NS_PER_S   INT64_C(1000000000)
-#define CHANGE_MIN 0.01 /* of a rate: less is noise */
+#define STATE_NAME   "state.db"
+#define SECRET_NAME  "credentials"
+#define NS_PER_S     INT64_C(1000000000)
+#define YEAR_S       (365 * 24 * 3600)
+#define CHANGE_MIN   0.01 /* of a rate: less is noise */
+#define KEY_NAME_MAX 1024
 
-struct memory {
-    struct memory *next;
+/* A key, and its state as it was saved last. */
+struct row {
+    struct table_entry entry;
     int64_t saved_s;
-    double rate; /* when it was saved last */
-    const char *provider;
-    const char *pool;
-    const void *state;
+    int64_t answers; /* of the engine's key, when it was saved last */
+    double rate;     /* likewise */
+    void *state;     /* owned */
     size_t state_size;
+    char name[]; /* provider, pool, credential, each with its NUL */
 };
+
+/* ---------------------------------------------------------------------------------------- rows */
+
+/* provider NUL pool NUL credential NUL. Returns the size, or 0: longer than any key is. */
+static size_t name_of(const char *provider, const char *pool, const char *credential,
+                      char name[KEY_NAME_MAX])
+{
+    int size = snprintf(name, KEY_NAME_MAX, "%s%c%s%c%s", provider, 0, pool, 0, credential);
+
+    return size < 0 || size >= KEY_NAME_MAX ? 0 : (size_t)size + 1;
+}
+
+static struct row *find(const struct host *h, const struct engine_key *k)
+{
+    char name[KEY_NAME_MAX];
+    size_t size = name_of(k->provider, k->pool, k->credential, name);
+    struct table_entry *e = size > 0 ? fb_table_find(&h->rows, name, size) : NULL;
+
+    return e ? FB_HEAP_OWNER(e, struct row, entry) : NULL;
+}
+
+static struct row *find_or_add(struct host *h, const struct engine_key *k)
+{
+    char name[KEY_NAME_MAX];
+    size_t size = name_of(k->provider, k->pool, k->credential, name);
+    struct row *r = find(h, k);
+
+    if (r || size == 0)
+        return r;
+    r = fb_alloc(sizeof *r + size);
+    if (!r)
+        return NULL;
+    memcpy(r->name, name, size);
+    r->entry = (struct table_entry){.name = r->name, .name_size = size};
+    r->answers = -1;
+    if (fb_table_add(&h->rows, &r->entry) < 0) {
+        fb_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+static bool set_state(struct row *r, const void *state, size_t size)
+{
+    void *copy = fb_alloc(size + 1);
+
+    if (!copy)
+        return false;
+    if (size > 0)
+        memcpy(copy, state, size);
+    fb_free(r->state);
+    r->state = copy;
+    r->state_size = size;
+    return true;
+}
 
 static int remember(void *context, const struct learned *l)
 {
-    struct fetch *f = context;
-    size_t provider = strlen(l->key.provider) + 1;
-    size_t pool = strlen(l->key.pool) + 1;
-    struct memory *m = fb_alloc(sizeof *m + provider + pool + l->state_size);
+    struct engine_key k = {l->key.provider, l->key.pool, l->key.credential};
+    struct row *r = find_or_add(context, &k);
 
-    if (!m)
+    if (!r || !set_state(r, l->state, l->state_size))
         return -ENOMEM;
-    char *at = (char *)(m + 1);
-    m->provider = memcpy(at, l->key.provider, provider);
-    m->pool = memcpy(at + provider, l->key.pool, pool);
-    at += provider + pool;
-    if (l->state_size > 0)
-        memcpy(at, l->state, l->state_size);
-    m->state = at;
-    m->state_size = l->state_size;
-    m->saved_s = l->saved_s;
-    m->rate = l->rate;
-    m->next = f->memory;
-    f->memory = m;
+    r->saved_s = l->saved_s;
+    r->rate = l->rate;
     return 0;
 }
 
+static void free_row(void *arg, struct table_entry *e)
+{
+    struct row *r = FB_HEAP_OWNER(e, struct row, entry);
+
+    (void)arg;
+    fb_free(r->state);
+    fb_free(r);
+}
+
+void fb_memory_fini(struct host *h)
+{
+    fb_table_each(&h->rows, free_row, NULL);
+    fb_table_fini(&h->rows);
+}
+
+/* ------------------------------------------------------------------------------------ beginning */
+
 /* The file, in the folder of the user; nothing when there is no such folder. */
-static struct db *open_file(struct fetch *f)
+static struct db *open_file(struct host *h)
 {
     struct buffer path = BUFFER_INIT;
     struct fly_error err = {""};
@@ -69,109 +136,203 @@ static struct db *open_file(struct fetch *f)
     fb_buffer_add_text(&path, "/" STATE_NAME);
     if (error == 0 && fb_buffer_text(&path))
         error = fb_db_open(path.bytes, DB_OURS | DB_OR_MEMORY, &db, &err);
-    if (error < 0 && !f->o->quiet)
-        fb_say(f, "flyball fetch: %s; what is learned will be forgotten", err.text);
+    if (error < 0)
+        fb_host_say(h, "%s; what is learned will be forgotten", err.text);
     fb_buffer_fini(&path);
     return error < 0 ? NULL : db;
 }
 
-void fb_memory_open(struct fetch *f)
+/* Two processes that begin at the same time: the second finds what the first has written. */
+static int read_secret(struct host *h, struct db *db)
 {
-    struct db *db = open_file(f);
+    int error = fb_db_begin(db, true);
+
+    if (error < 0)
+        return error;
+    if (fb_secret_read(db, SECRET_NAME, h->secret) < 0)
+        error = fb_secret_write(db, SECRET_NAME, h->secret);
+    if (error == 0)
+        error = fb_db_commit(db);
+    if (error < 0)
+        fb_db_rollback(db);
+    return error;
+}
+
+void fb_memory_open(struct host *h)
+{
+    struct db *db = h->o.no_store ? NULL : open_file(h);
     int dropped = 0;
 
     if (!db)
         return;
     if (db->note.text[0])
-        fb_say(f, "flyball fetch: %s", db->note.text);
-    if (fb_learned_each(db, remember, f, &dropped) < 0 || dropped > 0)
-        fb_say(f, "flyball fetch: %s: %d learned limits are damaged; learning them anew",
-               db->path ? db->path : "memory", dropped);
-    f->learned = fb_store_adopt(f->store, db, NULL);
-    if (!f->learned)
+        fb_host_say(h, "%s", db->note.text);
+    if (fb_learned_each(db, remember, h, &dropped) < 0 || dropped > 0)
+        fb_host_say(h, "%s: %d learned limits are damaged; learning them anew",
+                    db->path ? db->path : "memory", dropped);
+    /* Where it cannot be kept, credentials have other names the next time. */
+    (void)read_secret(h, db);
+    h->file = fb_store_adopt(h->store, db, NULL);
+    if (!h->file)
         fb_db_close(db);
 }
 
-void fb_memory_recall(struct fetch *f, const struct engine_key *k, struct fly_limiter *l,
+/* ---------------------------------------------------------------------------------- the secret */
+
+struct secret_job {
+    struct store_job job;
+    unsigned char secret[SECRET_BYTES];
+};
+
+static int write_secret(struct store_job *job, struct db *db)
+{
+    const struct secret_job *s = (struct secret_job *)(void *)job; /* its first member */
+
+    return fb_secret_write(db, SECRET_NAME, s->secret);
+}
+
+static void job_done(struct store_job *job, int error)
+{
+    (void)error; /* it is in memory; the next time, then */
+    fb_free(job);
+}
+
+void fb_memory_keep_secret(struct host *h)
+{
+    struct secret_job *s = h->file && !h->o.forgets ? fb_alloc(sizeof *s) : NULL;
+
+    if (!s)
+        return;
+    s->job = (struct store_job){.file = h->file, .apply = write_secret, .done = job_done};
+    memcpy(s->secret, h->secret, sizeof s->secret);
+    if (fb_store_put(h->store, &s->job) < 0)
+        fb_free(s);
+}
+
+/* ----------------------------------------------------------------------------- there and back */
+
+void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_limiter *l,
                       int64_t now_ns)
 {
+    struct row *r = find(h, k);
     int64_t now_s = (int64_t)time(NULL);
 
-    for (const struct memory *m = f->memory; m; m = m->next) {
-        if (strcmp(m->provider, k->provider) != 0 || strcmp(m->pool, k->pool) != 0)
-            continue;
-        int64_t passed_s = m->saved_s > 0 && now_s > m->saved_s ? now_s - m->saved_s : 0;
-        if (passed_s > 365 * 24 * 3600)
-            passed_s = 365 * 24 * 3600;
-        /* Refused where the limit is now stated otherwise: then it begins as stated. */
-        if (fly_limiter_load(l, now_ns, passed_s * NS_PER_S, m->state, m->state_size, NULL) == 0)
-            return;
-    }
+    if (!r || !r->state)
+        return;
+    r->answers = -1; /* of another key of the engine */
+    int64_t passed_s = r->saved_s > 0 && now_s > r->saved_s ? now_s - r->saved_s : 0;
+    if (passed_s > YEAR_S)
+        passed_s = YEAR_S;
+    /*
+     * Refused where the limit is now stated otherwise: then it begins as stated. Where others
+     * share it, what they know is newer.
+     */
+    if (fb_limiter_load_first(l, now_ns, passed_s * NS_PER_S, r->state, r->state_size) < 0)
+        return;
 }
 
 /* A rate that has changed since it was saved last is an event. */
-static void note_change(struct fetch *f, const struct learned *row, const char *by)
+static void note_change(struct host *h, struct row *r, const struct learned *row, const char *by)
 {
-    struct memory *m = f->memory;
-
-    while (m &&
-           (strcmp(m->provider, row->key.provider) != 0 || strcmp(m->pool, row->key.pool) != 0))
-        m = m->next;
-    double before = m ? m->rate : 0.0;
-    if (fabs(row->rate - before) <= CHANGE_MIN * before)
+    if (fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
         return;
     struct learned_event e = {.key = row->key,
                               .at_s = row->saved_s,
-                              .kind = row->rate > before ? "raised" : "lowered",
-                              .before = before,
+                              .kind = row->rate > r->rate ? "raised" : "lowered",
+                              .before = r->rate,
                               .after = row->rate,
                               .why = by};
-    if (fb_learned_put_event(f->store, f->learned, &e) < 0)
-        return;
-    if (!m && remember(f, row) == 0)
-        m = f->memory;
-    if (m)
-        m->rate = row->rate;
+    if (fb_learned_put_event(h->store, h->file, &e) == 0)
+        r->rate = row->rate;
 }
 
-static void save_key(void *context, const struct engine_key_state *s)
+static bool put(struct host *h, struct row *r, const struct engine_key_state *s,
+                const struct fly_learned *known)
 {
-    struct fetch *f = context;
+    struct learned row = {
+        .key = {s->key.provider, s->key.provider, s->key.pool, s->key.credential},
+        .state = r->state,
+        .state_size = r->state_size,
+        .rate = known->rate,
+        .reduction = known->reduction,
+        .confidence = known->confidence,
+        .recovery_s = (double)known->recovery_ns / 1e9,
+        .changed_s = known->changed_ns == FLY_ABSENT ? 0 : known->changed_ns / NS_PER_S,
+        .saved_s = r->saved_s,
+    };
+
+    note_change(h, r, &row, known->by);
+    return fb_learned_put(h->store, h->file, &row) == 0;
+}
+
+bool fb_memory_save_key(struct host *h, const struct engine_key_state *s)
+{
+    int64_t answers = s->requests - s->in_flight;
     unsigned char bytes[FLY_STATE_BYTES];
     struct fly_learned known = {.size = sizeof known};
-    int64_t now_ns = fb_engine_now(f->engine);
-    int64_t now_s = (int64_t)time(NULL);
+    struct row *r = find(h, &s->key);
+
+    if (!h->file)
+        return false;
+    if (answers == 0 || (r && r->answers == answers))
+        return true; /* there is nothing new to say */
+    int64_t now_ns = fb_engine_now(h->engine);
     int size = fly_limiter_save(s->limiter, now_ns, bytes, sizeof bytes);
-
     if (size < 0 || fly_limiter_learned(s->limiter, now_ns, &known) < 0)
+        return false;
+    r = find_or_add(h, &s->key);
+    if (!r || !set_state(r, bytes, (size_t)size))
+        return false;
+    r->saved_s = (int64_t)time(NULL);
+    if (put(h, r, s, &known))
+        r->answers = answers; /* else the next time, then */
+    return r->answers == answers;
+}
+
+/* -------------------------------------------------------------------------------- on demand */
+
+struct forget_job {
+    struct store_job job;
+    bool all_pools;
+    char provider[KEY_NAME_MAX];
+    char pool[KEY_NAME_MAX];
+};
+
+static int forget_rows(struct store_job *job, struct db *db)
+{
+    const struct forget_job *f = (struct forget_job *)(void *)job; /* its first member */
+    struct learned_key k = {.provider = f->provider, .pool = f->all_pools ? NULL : f->pool};
+    int count = fb_learned_forget(db, &k);
+
+    return count < 0 ? count : 0;
+}
+
+static void forget_one(void *arg, struct table_entry *e)
+{
+    const struct forget_job *f = arg;
+    struct row *r = FB_HEAP_OWNER(e, struct row, entry);
+    const char *pool = r->name + strlen(r->name) + 1;
+
+    if (strcmp(r->name, f->provider) != 0 || (!f->all_pools && strcmp(pool, f->pool) != 0))
         return;
-    struct learned row = {
-        .key = {.provider = s->key.provider, .host = s->key.provider, .pool = s->key.pool},
-        .state = bytes,
-        .state_size = (size_t)size,
-        .rate = known.rate,
-        .reduction = known.reduction,
-        .confidence = known.confidence,
-        .recovery_s = (double)known.recovery_ns / 1e9,
-        .changed_s = known.changed_ns == FLY_ABSENT ? 0 : known.changed_ns / NS_PER_S,
-        .saved_s = now_s,
-    };
-    note_change(f, &row, known.by);
-    if (fb_learned_put(f->store, f->learned, &row) < 0)
-        return; /* the next time, then */
+    fb_free(r->state);
+    r->state = NULL;
+    r->state_size = 0;
+    r->rate = 0.0;
+    r->answers = -1;
 }
 
-void fb_memory_save(struct fetch *f)
+void fb_host_forget(struct host *h, const char *provider, const char *pool)
 {
-    if (f->learned && f->engine)
-        fb_engine_keys(f->engine, save_key, f);
-}
+    struct forget_job *f = fb_alloc(sizeof *f);
 
-void fb_memory_forget(struct fetch *f)
-{
-    for (struct memory *m = f->memory, *next; m; m = next) {
-        next = m->next;
-        fb_free(m);
-    }
-    f->memory = NULL;
+    if (!f)
+        return;
+    f->all_pools = !pool;
+    (void)snprintf(f->provider, sizeof f->provider, "%s", provider);
+    (void)snprintf(f->pool, sizeof f->pool, "%s", pool ? pool : "");
+    fb_table_each(&h->rows, forget_one, f);
+    f->job = (struct store_job){.file = h->file, .apply = forget_rows, .done = job_done};
+    if (!h->file || fb_store_put(h->store, &f->job) < 0)
+        fb_free(f);
 }

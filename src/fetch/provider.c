@@ -76,14 +76,9 @@ static const char *limit_of(const struct fetch_options *o, const struct engine_k
     return o->limit ? o->limit : preset_limit(k);
 }
 
-struct fly_limiter *fb_provider_limiter(void *user, const struct engine_key *k, int64_t now_ns,
-                                        struct fly_error *err)
+const char *fb_provider_limit(void *user, const struct engine_key *k)
 {
-    struct fetch *f = user;
-    uint64_t seed = (uint64_t)now_ns ^ (uint64_t)(uintptr_t)k;
-    struct fly_limiter *l = fly_limiter_new(limit_of(f->o, k), now_ns, seed, err);
+    const struct fetch *f = user;
 
-    if (l)
-        fb_memory_recall(f, k, l, now_ns);
-    return l;
+    return limit_of(f->o, k);
 }

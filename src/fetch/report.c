@@ -21,7 +21,10 @@ void fb_say(struct fetch *f, const char *format, ...)
     va_start(words, format);
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    fb_screen_say(&f->screen, text, false);
+    if (f->o->say)
+        f->o->say(f->o->to, text);
+    else
+        fb_screen_say(&f->screen, text, false);
 }
 
 void fb_report_begin(struct fetch *f)
@@ -137,7 +140,7 @@ static void print_summary(struct fetch *f)
 void fb_report_end(struct fetch *f)
 {
     bool is_broken = f->worst == FETCH_BROKEN && !f->is_pipe_gone;
-    bool goes_on = f->journal_path && f->o->command && (f->interrupts > 0 || is_broken);
+    bool goes_on = f->journal_path && f->o->command && (f->worst == FETCH_INTERRUPTED || is_broken);
     bool is_json = f->screen.mode == SCREEN_json;
 
     fb_screen_clear(&f->screen);

@@ -378,7 +378,6 @@ int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const
                      const char *text, struct fly_limiter **ret_limiter, struct fly_error *err)
 {
     struct head *head = ledger->head;
-    struct siphash_secret secret = fb_siphash_secret(head->secret);
     const char *const names[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
                                  key->credential ? key->credential : ""};
     struct share *g = NULL;
@@ -387,6 +386,7 @@ int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const
         return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
     if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
         return fb_ledger_fail(err, EBUSY, "ledger", "another process keeps it and does not go on");
+    struct siphash_secret secret = fb_siphash_secret(head->secret);
     int rc = limiter_locked(ledger, fb_siphash_list(&secret, names, 3), s, text, &g, err);
     fb_robust_unlock(&head->lock, fb_life_me());
     if (rc == 0)

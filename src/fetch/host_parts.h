@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* host_parts.h - the host inside: host.c makes limiters, memory.c remembers them. */
+#ifndef FLYBALL_FETCH_HOST_PARTS_H
+#define FLYBALL_FETCH_HOST_PARTS_H
+
+#include "core/rng.h"
+#include "engine/table.h"
+#include "fetch/host.h"
+#include "ledger/siphash.h"
+#include "store/store.h"
+
+struct host {
+    struct host_options o;
+    uv_loop_t *loop;
+    uv_async_t wake; /* the store has something for us */
+    uv_timer_t clock;
+    int handles_open;
+    struct engine *engine;
+    struct fly_ledger *ledger; /* NULL: limits are this process's own */
+    char *ledger_path;
+    struct store *store;
+    struct store_file *file; /* NULL: nothing is remembered */
+    struct table rows;       /* what is remembered, by key */
+    size_t forgotten;        /* keys of the engine of which only the row is left */
+    struct rng rng;
+    unsigned char secret[FB_SIPHASH_SECRET_BYTES];
+    bool is_closing;
+    bool told_ledger; /* that a key found no place in it */
+    void (*done)(void *arg);
+    void *done_arg;
+};
+
+/* host.c */
+void fb_host_say(struct host *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* memory.c: open the store, and read it and the secret, or draw one. */
+void fb_memory_open(struct host *h);
+/* The secret in use is this one. */
+void fb_memory_keep_secret(struct host *h);
+/* Give a new limiter what is remembered of its key. */
+void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_limiter *l,
+                      int64_t now_ns);
+/* Save one key; true: it is remembered. */
+bool fb_memory_save_key(struct host *h, const struct engine_key_state *s);
+void fb_memory_fini(struct host *h);
+
+#endif

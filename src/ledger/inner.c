@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* inner.c - looking into limiters and ledgers, under their locks. */
+#include "ledger/inner.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/accountant.h"
+#include "core/instant.h"
+#include "core/state.h"
+#include "ledger/body.h"
+#include "ledger/ledger.h"
+#include "ledger/life.h"
+
+int fb_limiter_load_first(struct fly_limiter *l, int64_t now_ns, int64_t passed_ns,
+                          const void *bytes, size_t size)
+{
+    struct body *b = fb_enter(l);
+
+    if (!b)
+        return -EBUSY;
+    if (b->books.tickets.newest > 0) {
+        fb_leave(l);
+        return -EALREADY;
+    }
+    fb_change(l);
+    int result = fb_state_read(&b->books, fb_inner(l, now_ns),
+                               fb_clamp64(passed_ns, 0, FB_TIME_MAX), bytes, size, NULL);
+    fb_leave_changed(l);
+    return result;
+}
+
+bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns)
+{
+    if (fb_is_shared(l))
+        return true;
+    struct body *b = fb_enter(l);
+    bool rested = b && fb_accountant_is_idle(&b->books, fb_inner(l, now_ns));
+    if (b)
+        fb_leave(l);
+    return rested;
+}
+
+static bool has_keys(struct head *head)
+{
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (atomic_load(&e->state) != ENTRY_FREE)
+            return true;
+    return false;
+}
+
+int fb_ledger_secret(struct fly_ledger *ledger, const unsigned char *wanted,
+                     unsigned char ret_secret[FB_SIPHASH_SECRET_BYTES])
+{
+    struct head *head = ledger->head;
+
+    if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
+        return -EBUSY;
+    if (wanted && !has_keys(head))
+        memcpy(head->secret, wanted, sizeof(head->secret));
+    memcpy(ret_secret, head->secret, sizeof(head->secret));
+    fb_robust_unlock(&head->lock, fb_life_me());
+    return 0;
+}

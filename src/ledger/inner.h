@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inner.h - what those who keep many limiters ask of one, beyond the public functions.
+ */
+#ifndef FLYBALL_LEDGER_INNER_H
+#define FLYBALL_LEDGER_INNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <flyball/flyball.h>
+
+#include "ledger/siphash.h"
+
+/*
+ * As fly_limiter_load(), unless something was taken from the limiter before, by whoever shares it:
+ * then what it knows is newer, and it is -EALREADY.
+ */
+int fb_limiter_load_first(struct fly_limiter *l, int64_t now_ns, int64_t passed_ns,
+                          const void *bytes, size_t size) __attribute__((warn_unused_result));
+
+/*
+ * Whether a new limiter would answer as this one does, but for what was learned: nothing is out,
+ * held or spent. Of a limiter that lies in a file nothing is lost with the handle: always true.
+ */
+bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns);
+
+/*
+ * The secret of a ledger, the same for all who share it. `wanted`, unless NULL, becomes the secret
+ * while there is no key in the file. 0, or -EBUSY when another process keeps the ledger.
+ */
+int fb_ledger_secret(struct fly_ledger *ledger, const unsigned char *wanted,
+                     unsigned char ret_secret[FB_SIPHASH_SECRET_BYTES])
+    __attribute__((warn_unused_result));
+
+#endif
