@@ -187,8 +187,8 @@ static void put_preset(const struct preset *p, size_t number)
     printf("        .limit = ");
     put_text(p->limit, ",\n        .quota_path = ");
     put_text(p->quota_path, ",\n");
-    printf("        .reset = %s,\n        .retry = %s,\n    },\n", units[p->reset],
-           units[p->retry]);
+    printf("        .reset = %s,\n        .retry = %s,\n", units[p->reset], units[p->retry]);
+    printf("        .asks_contact = %s,\n    },\n", p->asks_contact ? "true" : "false");
 }
 
 static int write_table(const struct entry *entries, size_t count)

@@ -39,6 +39,7 @@ struct command {
     X(demo)            \
     X(fetch)           \
     X(deferred)        \
+    X(config)          \
     X(signals)         \
     X(mock)            \
     X(simulate)        \

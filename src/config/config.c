@@ -65,8 +65,10 @@ void fb_reading_tell(struct reading *r, const struct yaml_node *n, enum about ab
                      const char *format, ...)
 {
     char what[SENTENCE_MAX], sentence[SENTENCE_MAX + 512];
-    struct place at = about == ABOUT_KEY && n->key_at.line > 0 ? n->key_at : n->at;
-    const char *grade = about == WARN_VALUE ? "warning: " : "";
+    bool is_of_key = about == ABOUT_KEY || about == WARN_KEY;
+    bool is_warning = about == WARN_VALUE || about == WARN_KEY;
+    struct place at = is_of_key && n->key_at.line > 0 ? n->key_at : n->at;
+    const char *grade = is_warning ? "warning: " : "";
     va_list arguments;
 
     va_start(arguments, format);
@@ -82,7 +84,7 @@ void fb_reading_tell(struct reading *r, const struct yaml_node *n, enum about ab
                        grade, what);
     make_harmless(sentence);
     fb_config_report_add(r->report, &(struct remark){.at = at,
-                                                     .is_warning = about == WARN_VALUE,
+                                                     .is_warning = is_warning,
                                                      .is_private = about == ABOUT_PRIVATE,
                                                      .sentence = sentence});
 }

@@ -228,11 +228,11 @@ struct config {
 /* -------------------------------------------------------------------------------------- loading */
 
 struct config_sources {
-    const char *file;         /* NULL: none */
-    const char *bytes;        /* what is in `file`, instead of reading it; or NULL */
-    size_t size;              /* of `bytes` */
-    char *const *environment; /* "NAME=value", ended by NULL; NULL: none is looked at */
-    const char *const *flags; /* "providers.github.rate=5/s", ended by NULL; or NULL */
+    const char *file;               /* NULL: none */
+    const char *bytes;              /* what is in `file`, instead of reading it; or NULL */
+    size_t size;                    /* of `bytes` */
+    const char *const *environment; /* "NAME=value", ended by NULL; NULL: none is looked at */
+    const char *const *flags;       /* "providers.github.rate=5/s", ended by NULL; or NULL */
 };
 
 /*

@@ -216,7 +216,10 @@ static void as_percent(const char *value, char *to, size_t size)
     while (used < whole + 2 && used < sizeof digits - 1)
         digits[used++] = '0';
     const char *rest = used > whole + 2 ? digits + whole + 2 : "";
-    (void)snprintf(to, size, "%.*s%s%s", (int)(whole + 2), digits, *rest ? "." : "", rest);
+    size_t zeroes = strspn(digits, "0");
+    zeroes = zeroes < whole + 1 ? zeroes : whole + 1;
+    (void)snprintf(to, size, "%.*s%s%s", (int)(whole + 2 - zeroes), digits + zeroes,
+                   *rest ? "." : "", rest);
 }
 
 static void add_old(struct reading *r, const char *line)
@@ -257,14 +260,14 @@ static bool is_whole(const char *line)
     return size >= 5 && memcmp(line + size - 5, "LIMIT", 5) == 0;
 }
 
-void fb_environment_add(struct reading *r, char *const *environment)
+void fb_environment_add(struct reading *r, const char *const *environment)
 {
-    for (char *const *line = environment; line && *line; line++) {
+    for (const char *const *line = environment; line && *line; line++) {
         if (begins(*line, OLD_PREFIX) && strchr(*line, '='))
             add_old(r, *line);
     }
     for (int pass = 0; pass < 2; pass++) {
-        for (char *const *line = environment; line && *line; line++) {
+        for (const char *const *line = environment; line && *line; line++) {
             size_t size = strcspn(*line, "=");
 
             if (begins(*line, PREFIX) && (*line)[size] && (*line)[size + 1] &&

@@ -67,12 +67,15 @@ void fb_limit_add_words(struct reading *r, struct yaml_node *map, const char *te
                         const char *from)
 {
     struct yaml_node *said = fb_tree_new_map(from);
+    bool is_there = !from && fb_config_report_has(r->report, at, text);
+    const char *begin = text;
 
     r->is_out_of_memory |= !said;
     for (text += strspn(text, BLANKS); *text && said; text += strspn(text, BLANKS)) {
         size_t size = strcspn(text, BLANKS);
+        int offset = is_there ? (int)(text - begin) : 0;
 
-        add_word(r, said, text, size, at);
+        add_word(r, said, text, size, (struct place){at.line, at.column + offset});
         text += size;
     }
     for (struct yaml_node *n = said ? said->child : NULL, *next; n; n = next) {

@@ -189,8 +189,10 @@ static void preset_hosts(const struct yaml_node *value, struct mistakes *m, void
     struct preset_file *f = into;
     size_t count = 0;
 
-    if (!fb_key_is_list(value, m, "a list of hosts, such as [api.example.com]"))
+    if (value->kind != YAML_LIST) {
+        fb_mistake(m, value->at, "expected a list of hosts, such as [api.example.com]");
         return;
+    }
     f->hosts = fb_alloc((count_of(value) + 1) * sizeof *f->hosts);
     f->is_out_of_memory |= !f->hosts;
     if (!f->hosts)
@@ -219,21 +221,26 @@ static void preset_retry(const struct yaml_node *value, struct mistakes *m, void
     read_unit(value, m, &((struct preset_file *)into)->preset.retry);
 }
 
+static void preset_contact(const struct yaml_node *value, struct mistakes *m, void *into)
+{
+    const char *text = fb_key_text(value, m, "asked");
+
+    if (text && strcmp(text, "asked") != 0)
+        fb_mistake(m, value->at, "'%s': expected asked", text);
+    ((struct preset_file *)into)->preset.asks_contact = text != NULL;
+}
+
 static void preset_limit(const struct yaml_node *value, struct mistakes *m, void *into)
 {
     read_limit(value, m, &((struct preset_file *)into)->preset.limit);
 }
 
 static const struct key preset_keys[] = {
-    {"title", true, preset_title},
-    {"documentation", true, preset_documentation},
-    {"hosts", true, preset_hosts},
-    {"quota", false, preset_quota},
-    {"reset", false, preset_reset},
-    {"retry", false, preset_retry},
-    {"limit", false, preset_limit},
-    {"pools", false, preset_pools},
-    {NULL, false, NULL},
+    {"title", true, preset_title},      {"documentation", true, preset_documentation},
+    {"hosts", true, preset_hosts},      {"quota", false, preset_quota},
+    {"reset", false, preset_reset},     {"retry", false, preset_retry},
+    {"contact", false, preset_contact}, {"limit", false, preset_limit},
+    {"pools", false, preset_pools},     {NULL, false, NULL},
 };
 
 void fb_preset_file_fini(struct preset_file *f)

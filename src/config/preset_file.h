@@ -9,6 +9,7 @@
  *     reset: epoch-seconds                what a bare number in a reset header is; or seconds,
  *                                         milliseconds, epoch-milliseconds
  *     retry: seconds                      the same of a bare Retry-After
+ *     contact: asked                      requests should say how their sender can be reached
  *     limit: window=900/1m                limit text of what no pool states
  *     pools:                              the first that fits a request is its pool
  *       - name: search
@@ -16,7 +17,8 @@
  *         path: /search                   this and below it; "*" is one whole segment
  *         limit: window=30/1m
  *
- * Title, documentation and hosts are needed, everything else is not.
+ * Title, documentation and hosts are needed, everything else is not. Without a host (hosts: [])
+ * it is never found by one, and has to be named.
  */
 #ifndef FLYBALL_CONFIG_PRESET_FILE_H
 #define FLYBALL_CONFIG_PRESET_FILE_H

@@ -64,9 +64,15 @@ static void add_limit(struct reading *r, struct yaml_node *owner, const char *te
 
     if (!limit)
         return;
+    bool is_stated = fb_tree_find(limit, "rate") || fb_tree_find(limit, "window");
     add_pacing(r, limit);
     if (text)
         fb_limit_add_words(r, limit, text, (struct place){0, 0}, from);
+    struct yaml_node *adapt = fb_tree_find(limit, "adapt");
+    if (is_stated && adapt && adapt->from == from && from) {
+        fb_tree_take(adapt); /* a rate that is stated is a bound, not where a search begins */
+        fb_yaml_free(adapt);
+    }
 }
 
 static void add_hosts(struct reading *r, struct yaml_node *provider, const struct preset *p,

@@ -16,7 +16,8 @@
 #include "util/text.h"
 
 #define KEYS_MAX     64 /* of one table */
-#define EXPECTS_SIZE 256
+#define PRESETS_MAX  128
+#define EXPECTS_SIZE 512
 
 static const char *const no_texts[] = {NULL};
 
@@ -34,9 +35,26 @@ static void describe(const struct yaml_node *n, char *to, size_t size)
         (void)snprintf(to, size, "%s", kinds[n->kind]);
 }
 
+/* A word that was probably meant, or NULL. */
+static const char *meant(const struct config_key *k, const struct yaml_node *n)
+{
+    const char *presets[PRESETS_MAX + 1] = {NULL};
+
+    if (n->kind != YAML_TEXT || !n->text[0])
+        return NULL;
+    if (k->words)
+        return fb_suggest(n->text, k->words);
+    if (k->is_right != fb_check_preset)
+        return NULL;
+    for (size_t i = 0; i < fb_preset_count && i < PRESETS_MAX; i++)
+        presets[i] = fb_presets[i].name;
+    return fb_suggest(n->text, presets);
+}
+
 static void tell_wrong(struct reading *r, const struct config_key *k, const struct yaml_node *n)
 {
     char expects[EXPECTS_SIZE], found[80];
+    const char *near = meant(k, n);
     struct text t;
 
     fb_text_init(&t, expects, sizeof expects);
@@ -45,7 +63,8 @@ static void tell_wrong(struct reading *r, const struct config_key *k, const stru
     if (k->is_private && n->kind == YAML_TEXT && n->text[0])
         fb_reading_tell(r, n, ABOUT_PRIVATE, "%s: expected %s", k->name, expects);
     else
-        fb_reading_tell(r, n, ABOUT_VALUE, "%s: expected %s, found %s", k->name, expects, found);
+        fb_reading_tell(r, n, ABOUT_VALUE, "%s: expected %s, found %s%s%s%s", k->name, expects,
+                        found, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
 static void tell_unknown(struct reading *r, const struct config_table *t, const struct yaml_node *n)
@@ -170,7 +189,7 @@ static void read_limit(struct reading *r, const struct config_key *k, struct yam
         return;
     }
     fb_read_table(r, k->table, n, NULL);
-    if (r->report->mistakes == before)
+    if (n->child && r->report->mistakes == before)
         *field = fb_limit_text(r, n);
 }
 
@@ -275,7 +294,14 @@ void fb_read_table(struct reading *r, const struct config_table *t, struct yaml_
             fb_reading_tell(r, map, ABOUT_KEY, "%s: is missing, expected %s", k->name, k->expects);
         if (!n)
             n = add_standard(r, k, map);
-        if (n && !r->is_out_of_memory)
-            read_key(r, k, n, into);
+        if (!n || r->is_out_of_memory)
+            continue;
+        fb_tree_take(n); /* so that equal configurations have equal trees */
+        fb_tree_append(map, n);
+        read_key(r, k, n, into);
+        if (n->kind == YAML_MAP && !n->child && k->type != CONFIG_SECTION) {
+            fb_tree_take(n); /* nothing is said there */
+            fb_yaml_free(n);
+        }
     }
 }

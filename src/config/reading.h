@@ -37,7 +37,7 @@ const char *fb_reading_piece(struct reading *r, const char *bytes, size_t size);
 const char *fb_reading_text(struct reading *r, const char *first, const char *second);
 
 /* What a sentence is about: a value, or the key of one. */
-enum about { ABOUT_VALUE, ABOUT_KEY, ABOUT_PRIVATE, WARN_VALUE };
+enum about { ABOUT_VALUE, ABOUT_KEY, ABOUT_PRIVATE, WARN_VALUE, WARN_KEY };
 
 /* A mistake or a warning; the place of the node is said before the sentence. */
 void fb_reading_tell(struct reading *r, const struct yaml_node *n, enum about about,
@@ -68,7 +68,7 @@ const char *fb_limit_text(struct reading *r, const struct yaml_node *map);
 
 /* ---------------------------------------------------------------------------- environment.c */
 
-void fb_environment_add(struct reading *r, char *const *environment);
+void fb_environment_add(struct reading *r, const char *const *environment);
 void fb_flags_add(struct reading *r, const char *const *flags);
 
 /* ------------------------------------------------------------------------------- provider.c */

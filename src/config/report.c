@@ -106,6 +106,14 @@ static size_t bytes_before(const struct line *l, int column)
     return at;
 }
 
+bool fb_config_report_has(const struct config_report *r, struct place at, const char *text)
+{
+    struct line l = find_line(&r->source, at.line);
+    size_t before = l.at ? bytes_before(&l, at.column) : 0, size = strlen(text);
+
+    return l.at && l.size - before >= size && memcmp(l.at + before, text, size) == 0;
+}
+
 static void add_excerpt(struct config_report *r, struct place at)
 {
     struct line l = find_line(&r->source, at.line);

@@ -42,6 +42,9 @@ void fb_config_report_fini(struct config_report *r);
 /* One more; its sentence is copied. */
 void fb_config_report_add(struct config_report *r, const struct remark *remark);
 
+/* Whether the file has these very bytes at a place: then they were written without quotes. */
+bool fb_config_report_has(const struct config_report *r, struct place at, const char *text);
+
 /* All of it, lines with carets and a count at the end; "" when there is nothing to say. */
 const char *fb_config_report_text(struct config_report *r);
 

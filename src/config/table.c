@@ -32,6 +32,8 @@ static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 #define COUNTED(struct_, field_)  .count_offset = offsetof(struct struct_, field_)
 #define CHECKED(check_, expects_) .is_right = check_, .expects = expects_
 #define NEEDED                    .is_needed = true
+#define ORDERED                   .is_ordered = true
+#define FIXED                     .is_fixed = true
 #define PRIVATE                   .is_private = true
 #define NOTHING                   .least = 0
 #define KEYS(...)               \
@@ -106,7 +108,7 @@ static const struct config_table credential_table = {
             "The variable of the environment that holds it.",
             CHECKED(fb_check_variable, "the name of a variable such as GITHUB_TOKEN"), PRIVATE),
         KEY("file", TEXT, config_credential, secret.file, NULL, "The file whose first line it is.",
-            A_FILE),
+            A_FILE, PRIVATE),
         KEY("header", TEXT, config_credential, header, "Authorization",
             "The header that carries it.",
             CHECKED(fb_check_header_name, "the name of a header such as X-Api-Key")),
@@ -121,11 +123,11 @@ static const struct config_table provider_table = {
     .help = "Somebody whose API is called, under one set of limits. A provider with the name of a "
             "preset has that preset, unless it says otherwise.",
     .size = sizeof(struct config_provider),
-    .keys = KEYS(KEY("enabled", BOOL, config_provider, enabled, "true",
-                     "Whether requests may go there.", NOTHING),
-                 KEY("preset", TEXT, config_provider, preset_name, NULL,
+    .keys = KEYS(KEY("preset", TEXT, config_provider, preset_name, NULL,
                      "What is known of it: the name of a preset such as github, or unknown.",
                      CHECKED(fb_check_preset, "the name of a preset such as github")),
+                 KEY("enabled", BOOL, config_provider, enabled, "true",
+                     "Whether requests may go there.", NOTHING),
                  KEY("hosts", TEXTS, config_provider, hosts, NULL,
                      "Its hosts; \"*.example.com\" is every host below example.com.",
                      CHECKED(fb_check_host, "a host such as api.example.com or *.example.com")),
@@ -139,9 +141,9 @@ static const struct config_table provider_table = {
                      "The path that answers with the quota and costs nothing of it.",
                      CHECKED(fb_check_url_path, "a path such as /rate_limit")),
                  KEY("pools", MAP, config_provider, pool, NULL, "Its pools.",
-                     COUNTED(config_provider, pool_count), TABLE(pool_table)),
+                     COUNTED(config_provider, pool_count), TABLE(pool_table), ORDERED),
                  KEY("credentials", MAP, config_provider, credential, NULL, "What it knows us by.",
-                     COUNTED(config_provider, credential_count), TABLE(credential_table)),
+                     COUNTED(config_provider, credential_count), TABLE(credential_table), PRIVATE),
                  KEY("headers", PAIRS, config_provider, header, NULL,
                      "Sent with every request that does not have them; nothing secret.",
                      COUNTED(config_provider, header_count), PRIVATE)),
@@ -327,7 +329,7 @@ static const struct config_table internal_table = {
             "The variable that holds the token for admin requests.",
             CHECKED(fb_check_variable, "the name of a variable such as ADMIN_TOKEN"), PRIVATE),
         KEY("token_file", TEXT, config_listener, token.file, NULL,
-            "The file whose first line is that token.", A_FILE)),
+            "The file whose first line is that token.", A_FILE, PRIVATE)),
 };
 
 static const struct config_table admin_table = {
@@ -369,7 +371,7 @@ static const struct config_table alerts_table = {
             "The variable that holds the URL, where it is a secret.",
             CHECKED(fb_check_variable, "the name of a variable such as ALERT_URL"), PRIVATE),
         KEY("webhook_file", TEXT, config_alerts, webhook_secret.file, NULL,
-            "The file whose first line is the URL.", A_FILE),
+            "The file whose first line is the URL.", A_FILE, PRIVATE),
         KEY("command", TEXTS, config_alerts, command, NULL,
             "Run this, a word each, with the alert on standard input.", NOTHING)),
 };
@@ -458,10 +460,11 @@ const struct config_table fb_config_keys = {
             TABLE(answers_table)),
         KEY("connect", SECTION, config, connect, NULL, "How connections are made.",
             TABLE(connect_table)),
-        KEY("store", SECTION, config, store, NULL, "What must last.", TABLE(store_table)),
-        KEY("ledger", SECTION, config, ledger, NULL, "What processes share.", TABLE(ledger_table)),
+        KEY("store", SECTION, config, store, NULL, "What must last.", TABLE(store_table), FIXED),
+        KEY("ledger", SECTION, config, ledger, NULL, "What processes share.", TABLE(ledger_table),
+            FIXED),
         KEY("listeners", SECTION, config, listeners, NULL, "Where the daemon is asked.",
-            TABLE(listeners_table)),
+            TABLE(listeners_table), FIXED),
         KEY("alerts", SECTION, config, alerts, NULL, "What somebody is told.", TABLE(alerts_table)),
         KEY("log", SECTION, config, log, NULL, "Lines about what is done.", TABLE(log_table)),
         KEY("metrics", SECTION, config, metrics, NULL, "Figures over time.", TABLE(metrics_table)),

@@ -59,6 +59,8 @@ struct config_key {
     bool (*is_right)(const char *text); /* a further check, of each text */
     const char *expects;                /* what it checks: "a host such as api.example.com" */
     bool is_needed;
+    bool is_ordered; /* of MAP: it matters which entry comes first */
+    bool is_fixed;   /* it, and what is below it, takes effect at the next start */
     bool is_private; /* what was written instead of what is expected may be a secret: not shown */
 };
 
@@ -83,9 +85,14 @@ void fb_config_key_expects(const struct config_key *k, struct text *text);
 /* What the type is in JSON. */
 enum config_json fb_config_type_json(enum config_type type);
 
-/* Every key below a table, sections before their keys, MAP entries as "*". */
-void fb_config_each_key(const struct config_table *t,
-                        void (*each)(void *to, const char *path, const struct config_key *k),
-                        void *to);
+/* A key where it stands: "providers.*.pools.*.path". */
+struct config_row {
+    const char *path;
+    const struct config_table *table;
+    const struct config_key *key;
+};
+
+/* Every key from the root on, sections and maps before what is below them. */
+void fb_config_each_key(void (*each)(void *to, const struct config_row *row), void *to);
 
 #endif

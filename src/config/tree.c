@@ -166,34 +166,23 @@ size_t fb_tree_count(const struct yaml_node *n)
     return count;
 }
 
-static bool is_same_list(const struct yaml_node *a, const struct yaml_node *b)
+static bool has_same_key(const struct yaml_node *a, const struct yaml_node *b)
 {
-    const struct yaml_node *x = a->child, *y = b->child;
-
-    while (x && y && fb_tree_is_same(x, y)) {
-        x = x->next;
-        y = y->next;
-    }
-    return !x && !y;
-}
-
-static bool is_same_map(const struct yaml_node *a, const struct yaml_node *b)
-{
-    for (const struct yaml_node *n = a->child; n; n = n->next) {
-        const struct yaml_node *other = fb_tree_find(b, n->key);
-
-        if (!other || !fb_tree_is_same(n, other))
-            return false;
-    }
-    return fb_tree_count(a) == fb_tree_count(b);
+    return a->key && b->key ? strcmp(a->key, b->key) == 0 : a->key == b->key;
 }
 
 /* As deep as a file may be: FB_YAML_DEPTH_MAX. */
 bool fb_tree_is_same(const struct yaml_node *a, const struct yaml_node *b)
 {
-    if (a->kind != b->kind)
+    const struct yaml_node *x = a->child, *y = b->child;
+
+    if (a->kind != b->kind || !has_same_key(a, b))
         return false;
     if (a->kind == YAML_TEXT)
         return strcmp(a->text, b->text) == 0;
-    return a->kind == YAML_LIST ? is_same_list(a, b) : is_same_map(a, b);
+    while (x && y && fb_tree_is_same(x, y)) {
+        x = x->next;
+        y = y->next;
+    }
+    return !x && !y;
 }

@@ -44,7 +44,7 @@ void fb_tree_replace(struct yaml_node *n, struct yaml_node *source);
 /* How many there are in a list or map. */
 size_t fb_tree_count(const struct yaml_node *n);
 
-/* Whether both say the same, wherever they say it and in whatever order of keys. */
+/* Whether both say the same in the same order, wherever they say it. */
 bool fb_tree_is_same(const struct yaml_node *a, const struct yaml_node *b);
 
 #endif

@@ -48,13 +48,16 @@ static void check_hosts(struct reading *r, const struct config_provider *p)
     }
 }
 
+/* Looked at in the tree, where a path is also when it is wrong. */
 static void check_pools(struct reading *r, const struct config_provider *p)
 {
-    for (size_t i = 0; i + 1 < p->pool_count; i++) {
-        if (!p->pool[i].method && !p->pool[i].path)
-            fb_reading_tell(r, NODE(r, "providers", p->name, "pools", p->pool[i + 1].name),
-                            ABOUT_KEY, "never reached: '%s' before it takes every request",
-                            p->pool[i].name);
+    const struct yaml_node *pools = fb_tree_find(NODE(r, "providers", p->name), "pools");
+
+    for (const struct yaml_node *n = pools ? pools->child : NULL; n && n->next; n = n->next) {
+        if (!fb_tree_find(n, "method") && !fb_tree_find(n, "path"))
+            fb_reading_tell(r, n, ABOUT_KEY,
+                            "%s: takes every request, '%s' behind it is never reached", n->key,
+                            n->next->key);
     }
 }
 
@@ -153,6 +156,15 @@ static void warn_limits(struct reading *r, const struct config_provider *p)
         warn_limit(r, p, fb_tree_find(n, "limit"), known_limit(p->preset, n->key));
 }
 
+static void warn_contact(struct reading *r, const struct config_provider *p)
+{
+    if (p->preset && p->preset->asks_contact && p->enabled && !r->config->connect.contact &&
+        !r->config->connect.user_agent)
+        fb_reading_tell(r, NODE(r, "providers", p->name), WARN_KEY,
+                        "%s asks who you are: say connect.contact, such as me@example.com",
+                        p->preset->title);
+}
+
 static void check_provider(struct reading *r, struct config_provider *p)
 {
     p->preset = p->preset_name ? fb_preset_find(fb_slice_of(p->preset_name)) : NULL;
@@ -161,6 +173,7 @@ static void check_provider(struct reading *r, struct config_provider *p)
     check_pools(r, p);
     check_credentials(r, p);
     warn_limits(r, p);
+    warn_contact(r, p);
 }
 
 /* ----------------------------------------------------------------------------------- the daemon */
@@ -211,8 +224,9 @@ static void check_alerts(struct reading *r, const struct config_alerts *a)
         fb_reading_tell(r, NODE(r, "alerts", "critical"), ABOUT_VALUE,
                         "critical: below the warning, expected a share at or above it");
     if (ways > 1)
-        fb_reading_tell(r, NODE(r, "alerts"), ABOUT_KEY,
-                        "webhook: said twice, expected one of webhook, webhook_env, webhook_file");
+        fb_reading_tell(
+            r, NODE(r, "alerts", a->webhook_secret.file ? "webhook_file" : "webhook_env"),
+            ABOUT_KEY, "webhook: said twice, expected one of webhook, webhook_env, webhook_file");
 }
 
 /* A provider of the file, or one that is known. */

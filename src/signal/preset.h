@@ -43,6 +43,7 @@ struct preset {
     const char *quota_path; /* answers with the quota and costs nothing of it, or NULL */
     enum reset_unit reset;  /* what a bare reset number is */
     enum reset_unit retry;  /* what a bare Retry-After number is: seconds by rule */
+    bool asks_contact;      /* its manners: who asks says in the User-Agent how to be reached */
 };
 
 /* The table, in the order of its names. */

@@ -25,6 +25,7 @@ static int read_text(const char *text, struct mistakes *m, struct preset_file *r
 static const char whole[] = HEAD "quota: /rate\n"
                                  "reset: epoch-milliseconds\n"
                                  "retry: milliseconds\n"
+                                 "contact: asked\n"
                                  "limit: rate=5/s burst=2\n"
                                  "pools:\n"
                                  "  - name: search\n"
@@ -49,6 +50,7 @@ static void a_whole_file(void **state)
     assert_string_equal(f.preset.quota_path, "/rate");
     assert_int_equal(f.preset.reset, RESET_EPOCH_MS);
     assert_int_equal(f.preset.retry, RESET_DELTA_MS);
+    assert_true(f.preset.asks_contact);
     assert_string_equal(f.preset.limit, "rate=5/s burst=2");
     assert_int_equal(f.preset.pool_count, 2);
     assert_string_equal(f.preset.pool[0].name, "search");
@@ -68,10 +70,10 @@ static const struct {
              "f.yaml:1:1: 'hosts' is missing\n"},
     {HEAD "limti: rate=5/s\n",
      "f.yaml:4:1: unknown key 'limti', expected one of title, documentation, hosts, quota, reset, "
-     "retry, limit, pools (did you mean 'limit'?)\n"},
+     "retry, contact, limit, pools (did you mean 'limit'?)\n"},
     {HEAD "owner: me\n",
      "f.yaml:4:1: unknown key 'owner', expected one of title, documentation, hosts, quota, reset, "
-     "retry, limit, pools\n"},
+     "retry, contact, limit, pools\n"},
     {HEAD "limit: rate=fast\n",
      "f.yaml:4:8: rate=fast: not understood, expected a rate such as 10/s\n"},
     {HEAD "limit: [rate=5/s]\n", "f.yaml:4:8: expected a limit text such as window=5000/1h\n"},
@@ -81,6 +83,7 @@ static const struct {
     {HEAD "reset: minutes\n",
      "f.yaml:4:8: 'minutes' is no unit, expected seconds, milliseconds, epoch-seconds or "
      "epoch-milliseconds\n"},
+    {HEAD "contact: please\n", "f.yaml:4:10: 'please': expected asked\n"},
     {HEAD "retry: {}\n",
      "f.yaml:4:8: expected seconds, milliseconds, epoch-seconds or epoch-milliseconds\n"},
     {HEAD "pools: search\n", "f.yaml:4:8: expected a list of pools, such as '- name: search'\n"},
