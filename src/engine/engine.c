@@ -110,6 +110,7 @@ int fb_engine_new(const struct engine_ports *ports, const struct engine_options 
         .caller = {o->user, o->on_result, o->on_start, o->on_room},
         .stop_ns = FB_NEVER,
     };
+    e->jobs.bytes = FB_ENGINE_JOB_BYTES;
     e->stop_ns = FB_NEVER;
     e->wake_ns = FB_NEVER;
     rc = prepare(e, err);
@@ -346,6 +347,7 @@ void fb_engine_close(struct engine *e, void (*done)(void *arg), void *arg)
         e->free_attempt = a->next;
         fb_free(a);
     }
+    fb_blocks_fini(&e->jobs);
     ports = e->ports;
     fb_free(e);
     ports.close(ports.self, done, arg);

@@ -23,8 +23,10 @@
 #include "engine/ports.h"
 #include "engine/table.h"
 #include "ledger/siphash.h"
+#include "util/blocks.h"
 
 #define FB_ENGINE_THROTTLED_MAX 100
+#define FB_ENGINE_JOB_BYTES     512 /* of most tasks; the others have memory of their own */
 #define FB_ENGINE_RESERVE_NS    (10 * FB_NS_PER_S) /* idle so long, the reserved share opens */
 
 struct provider {
@@ -75,6 +77,7 @@ struct job {
     struct queue_task q;
     struct engine *engine;
     struct engine_client *client;
+    size_t size; /* of all this, what is behind it included */
     struct key *key;
     struct attempt *attempt; /* while flying */
     void *user;
@@ -145,6 +148,7 @@ struct engine {
     struct attempt *flying;
     struct attempt *free_attempt;
     struct engine_client own; /* with the callbacks of the options; the others follow it */
+    struct blocks jobs;
     struct queue_list asked;  /* jobs, by their queue links */
     struct queue_list ending; /* jobs refused at once */
     struct observe *observe;  /* NULL: nobody looks */

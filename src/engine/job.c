@@ -139,13 +139,14 @@ int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_j
     if (rc < 0)
         return rc;
 
-    struct job *j = fb_alloc(sizeof(*j) + t->header_count * sizeof(*t->header) +
-                             t->alternative_count * sizeof(*t->alternative) + task_size(t));
+    size_t size = sizeof(struct job) + t->header_count * sizeof(*t->header) +
+                  t->alternative_count * sizeof(*t->alternative) + task_size(t);
+    struct job *j = fb_blocks_get(&e->jobs, size);
 
     if (!j)
         return -ENOMEM;
+    *j = (struct job){.engine = e, .size = size};
     fill(j, t);
-    j->engine = e;
     j->client = t->client ? t->client : &e->own;
     j->user = t->user;
     j->cost = t->cost ? t->cost : 1;
@@ -158,7 +159,7 @@ int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_j
     j->q.start_by_ns = t->patience_ns > 0 ? fb_after(e->now_ns, t->patience_ns) : FB_NEVER;
     rc = fb_key_get(e, j, &j->key, err);
     if (rc < 0) {
-        fb_free(j);
+        fb_blocks_put(&e->jobs, j, size);
         return rc;
     }
     *ret_job = j;
@@ -343,7 +344,7 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
     if (to->on_result)
         to->on_result(to->user, &r);
     fb_free(j->moved);
-    fb_free(j);
+    fb_blocks_put(&e->jobs, j, j->size);
 }
 
 void fb_job_defer(struct job *j, enum failure f, int64_t ready_at_ns, const char *sentence,

@@ -67,6 +67,7 @@ struct transfer {
     bool is_too_large;
     bool from_public;
     bool is_running;
+    bool is_usual; /* the handle is set up for a GET with nothing added; only the URL differs */
     char error[CURL_ERROR_SIZE];
 };
 

@@ -6,6 +6,7 @@
  * of the loop: memory goes with the last one.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -148,6 +149,21 @@ static bool keep_text(struct net *n, const char **text)
     return true;
 }
 
+/*
+ * Whether libcurl would find a proxy in the environment: then it is asked for each request anew.
+ * Where there is none, an empty name spares it looking.
+ */
+static bool environment_has_proxy(void)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]))
+            return true;
+    return false;
+}
+
 static int keep_texts(struct net *n)
 {
     struct engine_connect *c = &n->options.connect;
@@ -162,6 +178,8 @@ static int keep_texts(struct net *n)
     fb_text_add(&t, fly_version());
     if (!c->user_agent)
         c->user_agent = n->agent;
+    if (!c->proxy && !environment_has_proxy())
+        c->proxy = c->no_proxy = "";
     n->text = fb_alloc(sizeof(all) / sizeof(all[0]) * sizeof(*n->text));
     good = n->text != NULL;
     for (size_t i = 0; good && i < sizeof(all) / sizeof(all[0]); i++)

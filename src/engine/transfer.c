@@ -62,8 +62,10 @@ static void put_back(struct transfer *t)
         t->is_running = false;
         p->running--;
     }
-    curl_slist_free_all(t->headers);
-    t->headers = NULL;
+    if (t->headers) {
+        curl_slist_free_all(t->headers);
+        t->headers = NULL;
+    }
     t->attempt = NULL;
     shrink(&t->head);
     shrink(&t->body);
@@ -158,8 +160,25 @@ static void set_method(CURL *h, const struct attempt_request *r)
     }
 }
 
+/* What sets this request apart from the usual one: a GET with nothing added to it. */
+static bool is_usual(const struct attempt_request *r)
+{
+    return strcmp(r->method, "GET") == 0 && r->header_count == 0 && r->body_size == 0 && !r->fresh;
+}
+
+/* Everything but the URL. */
+static int set_request(struct transfer *t, const struct attempt_request *r)
+{
+    curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, (long)r->fresh);
+    curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
+    curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, (long)(r->body_size < LARGE_BODY));
+    set_method(t->easy, r);
+    return set_headers(t, r);
+}
+
 static int prepare(struct transfer *t, const struct attempt_request *r)
 {
+    bool was_usual = t->is_usual;
     const struct engine_options *o = &t->pool->net->options;
     struct http_limits limits = {
         .line = (size_t)o->head_bytes_max,
@@ -174,15 +193,12 @@ static int prepare(struct transfer *t, const struct attempt_request *r)
     t->refuses_private = r->refuse_private;
     t->uploaded = 0;
     t->error[0] = '\0';
+    t->is_usual = is_usual(r);
     curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
-    curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, (long)r->fresh);
-    curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
     /* Wait whether a connection that is being made can be shared (HTTP/2). */
     curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT,
                      (long)(!o->connect.http1_only && strncasecmp(r->url, "https:", 6) == 0));
-    curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, (long)(r->body_size < LARGE_BODY));
-    set_method(t->easy, r);
-    return set_headers(t, r);
+    return was_usual && t->is_usual ? 0 : set_request(t, r);
 }
 
 int fb_transfer_start(struct net *n, struct attempt *a, const struct attempt_request *r,

@@ -33,8 +33,10 @@ static size_t on_header(char *line, size_t one, size_t size, void *arg)
     if (!was_complete || !t->answer.complete)
         fb_buffer_add(&t->head, line, size);
     /* It says twice where it ends: what comes behind it must not be read as another answer. */
-    if (fb_http_answer_taints(&t->answer))
+    if (fb_http_answer_taints(&t->answer)) {
         curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 1L);
+        t->is_usual = false;
+    }
     return size;
 }
 

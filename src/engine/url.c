@@ -12,11 +12,20 @@
 
 #include "engine/inside.h"
 #include "util/alloc.h"
+#include "util/eight.h"
 
-static bool is_clean(const char *url)
+static bool is_clean(const char *url, size_t size)
 {
-    for (const unsigned char *c = (const unsigned char *)url; *c; c++)
-        if (*c <= ' ' || *c == 0x7f || *c == '\\')
+    size_t at = 0;
+
+    for (; at + 8 <= size; at += 8) {
+        uint64_t eight = fb_eight_load(url + at);
+
+        if (fb_eight_odd(eight) | fb_eight_is(eight, ' ') | fb_eight_is(eight, '\\'))
+            break;
+    }
+    for (; at < size; at++)
+        if ((unsigned char)url[at] <= ' ' || url[at] == 0x7f || url[at] == '\\')
             return false;
     return true;
 }
@@ -46,7 +55,7 @@ int fb_url_read(const char *url, struct url_parts *ret_parts)
 {
     struct url_parts p = {.is_https = strncasecmp(url, "https://", 8) == 0};
 
-    if ((!p.is_https && strncasecmp(url, "http://", 7) != 0) || !is_clean(url))
+    if ((!p.is_https && strncasecmp(url, "http://", 7) != 0) || !is_clean(url, strlen(url)))
         return -EINVAL;
 
     const char *at = url + (p.is_https ? 8 : 7);

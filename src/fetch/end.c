@@ -50,12 +50,13 @@ static void committed(struct journal_entry *e, int error)
     struct fetch *f = r->owner;
 
     f->out--;
+    f->writing--;
     f->bytes -= r->size;
     if (error < 0)
         fb_end_worse(f, f->is_pipe_gone ? FETCH_DONE : FETCH_BROKEN);
     else if (e->state != ITEM_pending && !e->next)
         f->count[e->state]++;
-    fb_result_free(r);
+    fb_result_free(&f->maker, r);
     fb_fetch_go_on(f);
 }
 
@@ -68,7 +69,10 @@ static void hand_over(struct fetch *f, struct result *r, const struct errand *e,
     r->entry.state = state;
     r->entry.done = committed;
     f->out++;
+    f->writing++;
     f->bytes += r->size;
+    /* The last one, this one's errand being all that is left: nothing comes to be gathered. */
+    r->entry.job.urgent = f->list_ended && f->out - f->writing <= 1;
     /* There is always room: far less is under way than the store takes. */
     int error = fb_journal_put(f->journal, &r->entry);
     if (error < 0)
@@ -103,7 +107,7 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
     }
     all.page = e->page;
     add_place(e, state, &all, &place);
-    struct result *r = fb_result_new(&all, &f->form);
+    struct result *r = fb_result_new(&f->maker, &all);
     fb_buffer_fini(&place);
     fb_buffer_fini(&id);
     if (!r) {
@@ -163,7 +167,7 @@ static enum item_state state_of(enum engine_end end)
 static void take_back(struct fetch *f, const struct errand *e)
 {
     const struct result_facts nothing = {.id = e->item.id};
-    struct result *r = e->is_started ? fb_result_new(&nothing, &f->form) : NULL;
+    struct result *r = e->is_started ? fb_result_new(&f->maker, &nothing) : NULL;
 
     if (!r)
         return;

@@ -73,21 +73,23 @@ static void copy_item(char *at, struct item *to, const struct item *i)
 
 struct errand *fb_errand_new(struct fetch *f, const struct item *i, uint16_t check)
 {
-    struct errand *e = fb_alloc(sizeof *e + size_of(i));
+    size_t size = sizeof(struct errand) + size_of(i);
+    struct errand *e = fb_blocks_get(&f->errands, size);
 
     if (!e)
         return NULL;
-    e->fetch = f;
-    e->check = check;
+    *e = (struct errand){.fetch = f, .size = size, .check = check};
     copy_item((char *)(e + 1), &e->item, i);
     return e;
 }
 
 void fb_errand_end(struct errand *e)
 {
-    e->fetch->out--;
+    struct fetch *f = e->fetch;
+
+    f->out--;
     fb_free(e->next_url);
-    fb_free(e);
+    fb_blocks_put(&f->errands, e, e->size);
 }
 
 void fb_errand_fail(struct errand *e, enum item_state state, const char *failure,

@@ -67,7 +67,7 @@ static void widen(struct fetch *f)
 {
     struct engine_stats s;
 
-    if (f->out < f->room || f->room >= FETCH_ITEMS_MAX)
+    if (f->out - f->writing < f->room || f->room >= FETCH_ITEMS_MAX)
         return;
     fb_engine_stats(f->engine, &s);
     if (s.keys > 1 && s.in_flight < f->o->engine.concurrency / 2)
@@ -77,7 +77,7 @@ static void widen(struct fetch *f)
 static bool has_room(struct fetch *f)
 {
     widen(f);
-    return !f->list_ended && !f->stopping && f->out < f->room && f->bytes < FETCH_BYTES_MAX;
+    return !f->list_ended && !f->stopping && fb_fetch_has_room(f);
 }
 
 static void input_ready(uv_poll_t *p, int status, int events)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/instant.h"
 #include "engine/control.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
@@ -19,6 +20,8 @@
 
 #define NS_PER_MS      INT64_C(1000000)
 #define STORE_CLOSE_MS 10000
+#define ERRAND_BYTES   512 /* of most; the others have memory of their own */
+#define RESULT_BYTES   1024
 
 void fb_fetch_options_init(struct fetch_options *o)
 {
@@ -34,6 +37,14 @@ void fb_fetch_stop(struct fetch *f, int wait_ms)
     if (f->client)
         fb_engine_client_stop(f->client, fb_engine_now(f->engine) + wait_ms * NS_PER_MS);
     fb_fetch_go_on(f);
+}
+
+int64_t fb_fetch_total(struct fetch *f)
+{
+    if (f->total == TOTAL_NOT_COUNTED)
+        f->total =
+            f->o->list ? fb_list_count(f->o->list) : fb_list_count_of(f->o->urls, f->o->url_count);
+    return f->total;
 }
 
 void fb_fetch_progress(struct fetch *f, struct progress *ret_progress)
@@ -58,6 +69,8 @@ static void fetch_free(struct fetch *f)
     fb_list_close(f->list);
     fb_gates_free(f);
     fb_free(f->journal_path);
+    fb_result_maker_fini(&f->maker);
+    fb_blocks_fini(&f->errands);
     fb_free(f);
 }
 
@@ -127,12 +140,18 @@ static void feed_turn(uv_idle_t *idle)
     fb_fetch_go_on(f);
 }
 
+bool fb_fetch_has_room(const struct fetch *f)
+{
+    return f->out - f->writing < f->room && f->writing < FETCH_ITEMS_MAX &&
+           f->bytes < FETCH_BYTES_MAX;
+}
+
 void fb_fetch_go_on(struct fetch *f)
 {
     if (f->closing || !f->engine)
         return;
     bool more = !f->list_ended && !f->stopping;
-    bool room = more && !f->input_waits && f->out < f->room && f->bytes < FETCH_BYTES_MAX;
+    bool room = more && !f->input_waits && fb_fetch_has_room(f);
 
     if (room)
         (void)uv_idle_start(&f->feeder, feed_turn);
@@ -228,7 +247,6 @@ static int open_list(struct fetch *f, struct fly_error *err)
 
     if (error < 0)
         return error;
-    f->total = f->o->list ? fb_list_count(f->o->list) : -1;
     if (fb_list_fd(f->list) >= 0 && uv_poll_init(f->loop, &f->input, fb_list_fd(f->list)) == 0) {
         f->input.data = f;
         f->handles_open++;
@@ -248,15 +266,19 @@ struct fetch *fb_fetch_new(uv_loop_t *loop, const struct fetch_options *o,
     f->on_end = on_end;
     f->user = user;
     fb_screen_open(&f->screen, o->quiet ? SCREEN_none : o->progress, o->color);
-    f->room = FETCH_ITEMS_MIN;
-    f->form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
+    f->room = fb_max64(FETCH_ITEMS_MIN, (int64_t)4 * o->engine.concurrency);
+    f->total = TOTAL_NOT_COUNTED;
+    f->errands.bytes = ERRAND_BYTES;
+    f->maker.blocks.bytes = RESULT_BYTES;
+    f->maker.form = (struct result_form){.folder = o->folder, .no_bodies = o->no_bodies};
     open_handles(f);
     return f;
 }
 
 int fb_fetch_prepare(struct fetch *f)
 {
-    struct store_options so = {.wake = wake, .trouble = trouble, .context = f};
+    struct store_options so = {
+        .wake = wake, .trouble = trouble, .context = f, .jobs_max = (size_t)4 * FETCH_ITEMS_MAX};
     struct fly_error err = {""};
     int error = open_list(f, &err);
 

@@ -4,8 +4,8 @@
  *
  * The list is read as there is room, each item that the journal does not know as finished becomes
  * a task of the engine, each result goes to the store's worker, which writes and commits it. At
- * most FETCH_ITEMS_MAX items are between being read and being committed, so a list of any length
- * takes the same memory.
+ * most FETCH_ITEMS_MAX items are between being read and being answered, and FETCH_BYTES_MAX of
+ * results between that and being committed, so a list of any length takes the same memory.
  */
 #ifndef FLYBALL_FETCH_FETCH_H
 #define FLYBALL_FETCH_FETCH_H
@@ -20,7 +20,7 @@
 #include "fetch/screen.h"
 #include "store/journal.h"
 
-#define FETCH_ITEMS_MIN 2048        /* under way at first */
+#define FETCH_ITEMS_MIN 256         /* between the list and their answers, at first */
 #define FETCH_ITEMS_MAX 131072      /* where several keys wait for different things */
 #define FETCH_BYTES_MAX (64u << 20) /* of results that wait for the disk */
 #define FETCH_DRAIN_MS  5000        /* what is under way may take after an interrupt */

@@ -25,6 +25,7 @@ struct gate;
 struct errand {
     struct errand *next; /* while it waits for robots.txt */
     struct fetch *fetch;
+    size_t size; /* of all this */
     struct item item;
     uint16_t check;
     bool is_started;      /* the journal has it as started */
@@ -37,6 +38,8 @@ struct errand {
     uint64_t key[2];      /* of the cache */
     struct gate *gate;
 };
+
+#define TOTAL_NOT_COUNTED (-2)
 
 #define PULSE_MS      250
 #define METER_SAMPLES 21 /* five seconds of them */
@@ -71,11 +74,17 @@ struct fetch {
     struct store *store;
     struct journal *journal;
     struct store_file *cache; /* NULL: no answer is kept */
+    struct known_host {
+        char name[128];
+        size_t size; /* 0: none yet */
+        const struct preset *preset;
+    } known_host; /* the one asked about last, with its port */
     struct gate *gates[FETCH_GATES];
     struct engine *engine; /* NULL: it is not begun */
     struct engine_client *client;
     struct list *list;
-    struct result_form form;
+    struct result_maker maker;
+    struct blocks errands;
     struct journal_found found;
     char *journal_path; /* NULL: in memory */
 
@@ -86,10 +95,11 @@ struct fetch {
     bool closing;
     int worst; /* exit code so far */
     bool is_pipe_gone;
-    int64_t total;              /* items of the list, -1: not known */
+    int64_t total;              /* items of the list; -1: not known, -2: not counted yet */
     int64_t seen;               /* items read */
     int64_t room;               /* items that may be under way */
     int64_t out;                /* items under way: submitted, or being written */
+    int64_t writing;            /* of those: being written */
     size_t bytes;               /* of results being written */
     int64_t count[ITEM_STATES]; /* that ended in this run */
     int64_t earlier;            /* finished in an earlier run */
@@ -186,6 +196,12 @@ void fb_fetch_drop(struct fetch *f, int code);
 /* A new batch with its callbacks; NULL: memory is out. */
 struct fetch *fb_fetch_new(uv_loop_t *loop, const struct fetch_options *o,
                            void (*on_end)(void *user, int code), void *user);
+
+/* How many items the list has; -1: not known. Read once, when somebody wants to know. */
+int64_t fb_fetch_total(struct fetch *f);
+
+/* Whether one more item may be read. */
+bool fb_fetch_has_room(const struct fetch *f);
 
 /* Go on: feed, or end when nothing is left. */
 void fb_fetch_go_on(struct fetch *f);

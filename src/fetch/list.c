@@ -19,6 +19,7 @@
 #include "fetch/range.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/eight.h"
 #include "util/hash.h"
 #include "util/text.h"
 #include "util/utf8.h"
@@ -41,8 +42,8 @@ struct list {
 
     /* A line that stands for several: where it is in them. */
     struct ranges ranges;
-    char *pattern; /* NULL: none */
-    size_t pattern_size;
+    struct buffer pattern;
+    bool has_pattern;
     uint64_t part; /* the how manieth text of it */
 
     /* What the item of the last call points to. */
@@ -133,7 +134,7 @@ void fb_list_close(struct list *l)
         (void)close(l->fd);
     fb_buffer_fini(&l->text);
     fb_buffer_fini(&l->url);
-    fb_free(l->pattern);
+    fb_buffer_fini(&l->pattern);
     fb_free(l->name);
     fb_free(l);
 }
@@ -276,6 +277,20 @@ static bool has_scheme(const char *url, size_t size, const char *scheme)
     return true;
 }
 
+/* How many bytes at the beginning surely are: nearly always all but the last few. */
+static size_t visible(const char *text, size_t size)
+{
+    size_t at = 0;
+
+    for (; at + 8 <= size; at += 8) {
+        uint64_t eight = fb_eight_load(text + at);
+
+        if (fb_eight_odd(eight) | fb_eight_is(eight, ' '))
+            break;
+    }
+    return at;
+}
+
 int fb_list_check_url(const char *url, size_t size, struct fly_error *err)
 {
     const char *wrong = NULL;
@@ -285,7 +300,7 @@ int fb_list_check_url(const char *url, size_t size, struct fly_error *err)
         wrong = "not a URL: it begins with neither https:// nor http://";
     else if (size == host || url[host] == '/' || url[host] == '?' || url[host] == '#')
         wrong = "a URL without a host";
-    for (size_t i = 0; !wrong && i < size; i++) {
+    for (size_t i = visible(url, size); !wrong && i < size; i++) {
         if ((unsigned char)url[i] <= ' ' || url[i] == 0x7f)
             wrong = "a URL with a blank or a control character in it";
     }
@@ -310,7 +325,7 @@ static int plain_item(struct list *l, struct item *ret_item)
 {
     struct text id;
 
-    fb_ranges_text(&l->ranges, l->pattern, l->pattern_size, &l->url);
+    fb_ranges_text(&l->ranges, l->pattern.bytes, l->pattern.size, &l->url);
     const char *url = fb_buffer_text(&l->url);
     if (!url)
         return -ENOMEM;
@@ -321,10 +336,7 @@ static int plain_item(struct list *l, struct item *ret_item)
         fb_text_add_int(&id, (int64_t)++l->part);
     }
     *ret_item = (struct item){.number = ++l->item, .line = l->line, .id = l->id, .url = url};
-    if (!fb_ranges_next(&l->ranges)) {
-        fb_free(l->pattern);
-        l->pattern = NULL;
-    }
+    l->has_pattern = fb_ranges_next(&l->ranges);
     return 1;
 }
 
@@ -337,10 +349,11 @@ static int begin_pattern(struct list *l, const char *line, size_t size, struct f
         return complain(l, why.text, err);
     if (fb_ranges_init(&l->ranges, line, size) < 0)
         return complain(l, "a range with too many numbers in it", err);
-    l->pattern = copy_bytes(line, size);
-    l->pattern_size = size;
+    fb_buffer_clear(&l->pattern);
+    fb_buffer_add(&l->pattern, line, size);
+    l->has_pattern = !l->pattern.failed;
     l->part = 0;
-    return l->pattern ? 0 : -ENOMEM;
+    return l->has_pattern ? 0 : -ENOMEM;
 }
 
 static int json_item(struct list *l, const char *line, size_t size, struct item *ret_item,
@@ -369,7 +382,7 @@ static int json_item(struct list *l, const char *line, size_t size, struct item 
 int fb_list_next(struct list *l, struct item *ret_item, struct fly_error *err)
 {
     forget_item(l);
-    while (!l->pattern) {
+    while (!l->has_pattern) {
         const char *line;
         const char *wrong;
         size_t size;
@@ -391,27 +404,22 @@ int fb_list_next(struct list *l, struct item *ret_item, struct fly_error *err)
     return plain_item(l, ret_item);
 }
 
-int64_t fb_list_count(const char *path)
+/* All that are left, and the end of the list. */
+static int64_t count_items(struct list *l)
 {
     struct fly_error err = {""};
-    struct list *l = NULL;
     int64_t count = 0;
+    int found;
 
-    if (strcmp(path, "-") == 0 || fb_list_open(path, &l, &err) < 0)
-        return -1;
-    for (;;) {
+    do {
         const char *line;
         const char *wrong;
         size_t size;
         struct ranges ranges;
-        int found = l->can_block ? -EAGAIN : next_line(l, &line, &size, &err);
 
-        if (found == -EINVAL)
+        found = l->can_block ? -EAGAIN : next_line(l, &line, &size, &err);
+        if (found <= 0)
             continue;
-        if (found <= 0) {
-            fb_list_close(l);
-            return found < 0 ? -1 : count;
-        }
         trim(&line, &size);
         if (size == 0 || line[0] == '#' || check_bytes(line, size, &wrong) < 0)
             continue;
@@ -420,7 +428,24 @@ int64_t fb_list_count(const char *path)
         else if (fb_list_check_url(line, size, &err) == 0 &&
                  fb_ranges_init(&ranges, line, size) == 0)
             count += (int64_t)ranges.total;
-    }
+    } while (found > 0 || found == -EINVAL);
+    fb_list_close(l);
+    return found < 0 ? -1 : count;
+}
+
+int64_t fb_list_count(const char *path)
+{
+    struct fly_error err = {""};
+    struct list *l = NULL;
+
+    return strcmp(path, "-") == 0 || fb_list_open(path, &l, &err) < 0 ? -1 : count_items(l);
+}
+
+int64_t fb_list_count_of(const char *const *lines, size_t count)
+{
+    struct list *l = NULL;
+
+    return fb_list_of(lines, count, &l) < 0 ? -1 : count_items(l);
 }
 
 static uint64_t add_text(uint64_t hash, const char *text)

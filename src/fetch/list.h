@@ -48,5 +48,6 @@ int fb_list_fd(const struct list *l);
 
 /* Read a list once to count its items, wrong lines not included. -1: it can be read only once. */
 int64_t fb_list_count(const char *path);
+int64_t fb_list_count_of(const char *const *lines, size_t count);
 
 #endif

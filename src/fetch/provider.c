@@ -25,14 +25,30 @@ static const struct preset *preset_named(const char *name)
     return fb_preset_find(fb_slice_of(name));
 }
 
+/* Most lists are about one host for a long while: the last one asked about is remembered. */
+static const struct preset *preset_of_this(struct fetch *f, const char *host, size_t size)
+{
+    struct known_host *known = &f->known_host;
+
+    if (size >= sizeof known->name)
+        return preset_of_host(host, size);
+    if (size != known->size || memcmp(host, known->name, size) != 0) {
+        memcpy(known->name, host, size);
+        known->size = size;
+        known->preset = preset_of_host(host, size);
+    }
+    return known->preset;
+}
+
 void fb_provider_of(const struct errand *e, struct engine_task *t)
 {
     const char *method = t->method ? t->method : "GET";
     struct origin o;
 
     fb_origin_of(t->url, &o);
-    const struct preset *p = e->fetch->o->provider ? preset_named(e->fetch->o->provider)
-                                                   : preset_of_host(t->url + o.host, o.host_size);
+    const struct preset *p = e->fetch->o->provider
+                                 ? preset_named(e->fetch->o->provider)
+                                 : preset_of_this(e->fetch, t->url + o.host, o.host_size);
     t->provider = e->fetch->o->provider;
     if (!p)
         return;

@@ -190,14 +190,14 @@ static void read_all(struct fetch *f, struct look *l, struct progress *p)
 {
     struct engine_stats s;
     int64_t ended = fb_pulse_ended(f);
-    bool is_known = f->list_ended || f->total >= 0;
+    int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
 
     *l = (struct look){.fetch = f, .now_ns = fb_engine_now(f->engine)};
     fb_engine_stats(f->engine, &s);
     *p = (struct progress){
         .done = f->earlier + ended,
-        .total = f->list_ended || f->total < f->seen ? f->seen : f->total,
-        .total_grows = !is_known,
+        .total = fb_max64(total, f->seen),
+        .total_grows = total < 0,
         .failed = f->count[ITEM_failed] + f->count[ITEM_unknown],
         .deferred = f->count[ITEM_deferred],
         .throttled = s.throttled,

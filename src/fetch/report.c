@@ -37,12 +37,13 @@ void fb_report_begin(struct fetch *f)
         fb_say(f, "flyball fetch: %s", f->found.note.text);
     if (f->o->quiet || done == 0)
         return;
-    if (f->total >= 0)
+    int64_t total = fb_fetch_total(f);
+    if (total >= 0)
         fb_say(f, "resuming: %lld done, %lld to go", (long long)done,
-               (long long)(f->total > done ? f->total - done : 0));
+               (long long)(total > done ? total - done : 0));
     else
         fb_say(f, "resuming: %lld done", (long long)done);
-    if (f->total >= 0 && done >= f->total)
+    if (total >= 0 && done >= total)
         fb_say(f, "nothing is left to do; --retry-failed, --deferred or --fresh would do some "
                   "again");
 }

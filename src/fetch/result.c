@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* result.c - packing a result, and writing it as a line and perhaps a file. */
+/* result.c - a result as a line, and perhaps a file. */
 #include "fetch/result.h"
 
 #include <errno.h>
@@ -13,170 +13,33 @@
 
 #define NS_PER_MS INT64_C(1000000)
 
-static size_t text_size(const char *text)
-{
-    return text ? strlen(text) + 1 : 0;
-}
-
-static size_t size_of(const struct result_facts *f)
-{
-    size_t size = text_size(f->id) + text_size(f->url) + text_size(f->final_url) +
-                  text_size(f->method) + text_size(f->failure) + text_size(f->sentence) +
-                  text_size(f->place) + f->body_size + 1;
-
-    for (size_t i = 0; i < f->header_count; i++)
-        size += text_size(f->header[i].name) + text_size(f->header[i].value);
-    return size;
-}
-
-static const char *copy(char **at, const void *from, size_t size)
-{
-    char *to = *at;
-
-    if (!from)
-        return NULL;
-    memcpy(to, from, size);
-    *at += size;
-    return to;
-}
-
-static const char *copy_text(char **at, const char *text)
-{
-    return copy(at, text, text_size(text));
-}
-
-static void copy_headers(char **at, struct engine_header *to, const struct result_facts *f)
-{
-    for (size_t i = 0; i < f->header_count; i++) {
-        to[i].name = copy_text(at, f->header[i].name);
-        to[i].value = copy_text(at, f->header[i].value);
-    }
-}
-
-static void copy_facts(char **at, struct result_facts *to, const struct result_facts *f)
-{
-    *to = *f;
-    to->id = copy_text(at, f->id);
-    to->url = copy_text(at, f->url);
-    to->final_url = copy_text(at, f->final_url);
-    to->method = copy_text(at, f->method);
-    to->failure = copy_text(at, f->failure);
-    to->sentence = copy_text(at, f->sentence);
-    to->place = copy_text(at, f->place);
-    to->body = copy(at, f->body, f->body_size);
-}
-
-static int format(struct journal_entry *e, struct buffer *out);
-
-struct result *fb_result_new(const struct result_facts *facts, const struct result_form *form)
-{
-    size_t headers = facts->header_count * sizeof(struct engine_header);
-    size_t size = sizeof(struct result) + headers + size_of(facts);
-    struct result *r = fb_alloc(size);
-
-    if (!r)
-        return NULL;
-    struct engine_header *header = (struct engine_header *)(void *)(r + 1);
-    char *at = (char *)(header + facts->header_count);
-    copy_facts(&at, &r->facts, facts);
-    copy_headers(&at, header, facts);
-    r->facts.header = header;
-    r->form = form;
-    r->size = size;
-    r->entry.format = format;
-    r->entry.id = r->facts.id;
-    r->entry.place = r->facts.place;
-    r->entry.reason = r->facts.sentence;
-    r->entry.not_before_s = r->facts.not_before_s;
-    r->entry.page = facts->page;
-    r->entry.next = facts->more ? r->facts.place : NULL;
-    return r;
-}
-
-void fb_result_free(struct result *r)
-{
-    if (!r)
-        return;
-    fb_free(r->file);
-    fb_free(r);
-}
-
-/* ----------------------------------------------------------------------------------- the file */
-
-static bool is_safe(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
-}
-
-void fb_result_file_name(const char *id, struct buffer *out)
-{
-    static const char HEX[] = "0123456789abcdef";
-    size_t size = strlen(id);
-    bool changed = size == 0 || id[0] == '.' || strcmp(id, "flyball.jsonl") == 0 || size > 100;
-    uint64_t hash = fb_hash_end(fb_hash_add(FB_HASH_INIT, id, size));
-
-    for (size_t i = 0; i < size && i < 100; i++) {
-        bool safe = is_safe(id[i]) && !(i == 0 && id[i] == '.');
-        changed |= !safe;
-        fb_buffer_add_char(out, safe ? id[i] : '_');
-    }
-    if (!changed)
-        return;
-    fb_buffer_add_char(out, '-');
-    for (int i = 0; i < 8; i++)
-        fb_buffer_add_char(out, HEX[(hash >> (4 * i)) & 15]);
-}
-
-static int write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        bytes += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return 0;
-}
-
-/* Twice is as good as once: an attempt that failed is written over. */
-static int write_file(struct result *r)
-{
-    struct buffer path = BUFFER_INIT;
-
-    fb_buffer_add_text(&path, r->form->folder);
-    fb_buffer_add_char(&path, '/');
-    fb_result_file_name(r->facts.id, &path);
-    if (!fb_buffer_text(&path))
-        return -ENOMEM;
-    fb_free(r->file);
-    r->file = path.bytes;
-    r->entry.failing = r->file;
-
-    int fd = open(r->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -errno;
-    int error = write_all(fd, r->facts.body, r->facts.body_size);
-    if (close(fd) < 0 && error == 0)
-        error = -errno;
-    return error;
-}
-
 /* ----------------------------------------------------------------------------------- the line */
 
 static void add_lower(struct buffer *out, const char *name)
 {
-    fb_buffer_add(out, "\"", 1);
-    for (; *name; name++) /* a token: nothing in it needs an escape */
-        fb_buffer_add_char(out, *name >= 'A' && *name <= 'Z' ? (char)(*name + 32) : *name);
-    fb_buffer_add(out, "\":", 2);
+    size_t size = strlen(name);
+    char *to = fb_buffer_reserve(out, size + 3);
+
+    if (!to)
+        return;
+    *to++ = '"';
+    for (size_t i = 0; i < size; i++) /* a token: nothing in it needs an escape */
+        *to++ = name[i] >= 'A' && name[i] <= 'Z' ? (char)(name[i] + 32) : name[i];
+    *to++ = '"';
+    *to = ':';
+    out->size += size + 3;
+}
+
+/* The first letters settle most: those of one name differ in one bit at most. */
+static bool is_same(const char *a, const char *b)
+{
+    return ((a[0] ^ b[0]) & ~0x20) == 0 && strcasecmp(a, b) == 0;
 }
 
 static bool was_before(const struct result_facts *f, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
-        if (strcasecmp(f->header[i].name, f->header[at].name) == 0)
+        if (is_same(f->header[i].name, f->header[at].name))
             return true;
     }
     return false;
@@ -189,7 +52,7 @@ static void add_values(struct buffer *out, const struct result_facts *f, size_t 
     size_t count = 0;
 
     for (size_t i = first; i < f->header_count; i++) {
-        if (i != first && strcasecmp(f->header[i].name, f->header[first].name) != 0)
+        if (i != first && !is_same(f->header[i].name, f->header[first].name))
             continue;
         if (count++ > 0)
             fb_buffer_add_char(out, ',');
@@ -256,23 +119,161 @@ static void add_facts(struct buffer *out, const struct result_facts *f)
         add_failure(out, f);
 }
 
+/* The members of the line, behind one byte that is not part of it. */
+static void add_line(struct result_maker *m, const struct result_facts *f)
+{
+    const struct result_form *form = &m->form;
+
+    fb_buffer_clear(&m->line);
+    fb_buffer_add_char(&m->line, '"'); /* what comes next begins with a comma */
+    add_facts(&m->line, f);
+    if (f->has_answer && !form->no_headers)
+        add_headers(&m->line, f);
+    if (f->has_answer && form->folder) {
+        fb_json_name(&m->line, "file");
+        fb_buffer_add_char(&m->line, '"');
+        fb_result_file_name(f->id, &m->line);
+        fb_buffer_add_char(&m->line, '"');
+    } else if (f->has_answer && !form->no_bodies) {
+        fb_json_bytes(&m->line, "body", f->body_size ? f->body : "", f->body_size);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- the file */
+
+static bool is_safe(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+}
+
+void fb_result_file_name(const char *id, struct buffer *out)
+{
+    static const char HEX[] = "0123456789abcdef";
+    size_t size = strlen(id);
+    bool changed = size == 0 || id[0] == '.' || strcmp(id, "flyball.jsonl") == 0 || size > 100;
+    uint64_t hash = fb_hash_end(fb_hash_add(FB_HASH_INIT, id, size));
+
+    for (size_t i = 0; i < size && i < 100; i++) {
+        bool safe = is_safe(id[i]) && !(i == 0 && id[i] == '.');
+        changed |= !safe;
+        fb_buffer_add_char(out, safe ? id[i] : '_');
+    }
+    if (!changed)
+        return;
+    fb_buffer_add_char(out, '-');
+    for (int i = 0; i < 8; i++)
+        fb_buffer_add_char(out, HEX[(hash >> (4 * i)) & 15]);
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        bytes += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/* Twice is as good as once: an attempt that failed is written over. */
+static int write_file(struct result *r)
+{
+    r->entry.failing = r->file;
+    int fd = open(r->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -errno;
+    int error = write_all(fd, r->body, r->body_size);
+    if (close(fd) < 0 && error == 0)
+        error = -errno;
+    return error;
+}
+
+/* On the worker's thread. */
 static int format(struct journal_entry *e, struct buffer *out)
 {
     struct result *r = (struct result *)(void *)e; /* its first member */
-    const struct result_facts *f = &r->facts;
 
-    add_facts(out, f);
-    if (!f->has_answer)
-        return 0;
-    if (!r->form->no_headers)
-        add_headers(out, f);
-    if (r->form->folder) {
-        int error = write_file(r);
-        if (error < 0)
-            return error;
-        fb_json_text(out, "file", r->file + strlen(r->form->folder) + 1);
-    } else if (!r->form->no_bodies) {
-        fb_json_bytes(out, "body", f->body_size ? f->body : "", f->body_size);
-    }
-    return 0;
+    fb_buffer_add(out, r->line, r->line_size);
+    return r->file ? write_file(r) : 0;
+}
+
+/* ----------------------------------------------------------------------------- all in one piece */
+
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static const char *copy(char **at, const void *from, size_t size)
+{
+    char *to = *at;
+
+    if (!from)
+        return NULL;
+    memcpy(to, from, size);
+    *at += size;
+    return to;
+}
+
+static const char *copy_text(char **at, const char *text)
+{
+    return copy(at, text, text_size(text));
+}
+
+static void fill_entry(struct journal_entry *e, const struct result_facts *f, char **at)
+{
+    e->format = format;
+    e->id = copy_text(at, f->id);
+    e->place = copy_text(at, f->place);
+    e->reason = copy_text(at, f->sentence);
+    e->not_before_s = f->not_before_s;
+    e->page = f->page;
+    e->next = f->more ? e->place : NULL;
+}
+
+/* The path of the file, behind the line. */
+static void add_path(struct result_maker *m, const struct result_facts *f)
+{
+    fb_buffer_add_text(&m->line, m->form.folder);
+    fb_buffer_add_char(&m->line, '/');
+    fb_result_file_name(f->id, &m->line);
+    fb_buffer_add_char(&m->line, '\0');
+}
+
+struct result *fb_result_new(struct result_maker *m, const struct result_facts *f)
+{
+    bool has_file = f->has_answer && m->form.folder;
+
+    add_line(m, f);
+    size_t line = m->line.size;
+    if (has_file)
+        add_path(m, f);
+    size_t body = has_file ? f->body_size : 0;
+    size_t size = sizeof(struct result) + m->line.size + body + text_size(f->id) +
+                  text_size(f->place) + text_size(f->sentence);
+    struct result *r = m->line.failed ? NULL : fb_blocks_get(&m->blocks, size);
+    if (!r)
+        return NULL;
+    char *at = (char *)(r + 1);
+    *r = (struct result){.size = size, .line_size = line - 1, .body_size = body};
+    r->line = copy(&at, m->line.bytes, m->line.size) + 1;
+    r->file = has_file ? r->line + r->line_size : NULL;
+    r->body = body > 0 ? copy(&at, f->body, body) : NULL;
+    fill_entry(&r->entry, f, &at);
+    return r;
+}
+
+void fb_result_free(struct result_maker *m, struct result *r)
+{
+    if (r)
+        fb_blocks_put(&m->blocks, r, r->size);
+}
+
+void fb_result_maker_fini(struct result_maker *m)
+{
+    fb_blocks_fini(&m->blocks);
+    fb_buffer_fini(&m->line);
 }

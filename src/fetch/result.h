@@ -2,7 +2,8 @@
 /*
  * result.h - what came of an item, kept until the worker has written it.
  *
- * One piece of memory with copies of everything, since the engine's own ends with its callback.
+ * Its line is put together at once, while the answer is at hand; the engine's memory ends with its
+ * callback. A body that goes into a file of its own is kept as it is, and written by the worker.
  */
 #ifndef FLYBALL_FETCH_RESULT_H
 #define FLYBALL_FETCH_RESULT_H
@@ -13,6 +14,8 @@
 
 #include "engine/engine.h"
 #include "store/journal.h"
+#include "util/blocks.h"
+#include "util/buffer.h"
 
 /* What is written of it. */
 struct result_form {
@@ -21,7 +24,7 @@ struct result_form {
     bool no_headers;
 };
 
-/* All that a line can say; copied by fb_result_new(). Texts may be NULL. */
+/* All that a line can say. Texts may be NULL. */
 struct result_facts {
     const char *id;
     const char *url;       /* as the list has it */
@@ -50,19 +53,28 @@ struct result_facts {
 
 struct result {
     struct journal_entry entry; /* first: the journal hands this back */
-    const struct result_form *form;
     void *owner;
-    struct result_facts facts;
     size_t size; /* of all this */
-    char *file;  /* where the body went, or NULL */
+    const char *line;
+    size_t line_size;
+    const char *file; /* where the body goes; NULL: nowhere */
+    const char *body;
+    size_t body_size;
 };
 
-/*
- * A copy, with the journal's entry filled in but for item, check, state and done. NULL: memory is
- * out.
- */
-struct result *fb_result_new(const struct result_facts *facts, const struct result_form *form);
-void fb_result_free(struct result *r);
+/* What results are made with. */
+struct result_maker {
+    struct result_form form;
+    struct blocks blocks;
+    struct buffer line; /* of the one that is being made */
+};
+
+/* With the journal's entry filled in but for item, check, state and done. NULL: memory is out. */
+struct result *fb_result_new(struct result_maker *m, const struct result_facts *facts);
+void fb_result_free(struct result_maker *m, struct result *r);
+
+/* All results must have been freed. */
+void fb_result_maker_fini(struct result_maker *m);
 
 /* The name of the file for an id: safe in a folder, and different for different ids. */
 void fb_result_file_name(const char *id, struct buffer *out);

@@ -9,9 +9,21 @@
 #include <assert.h>
 #include <string.h>
 
+#include "util/eight.h"
+
 void fb_http_answer_init(struct http_answer *a, const struct http_limits *limits)
 {
     *a = (struct http_answer){.limits = *limits};
+}
+
+/* How many bytes at the beginning surely are: nearly always all but the last few. */
+static size_t printable(struct slice s)
+{
+    size_t at = 0;
+
+    while (at + 8 <= s.length && !fb_eight_odd(fb_eight_load(s.at + at)))
+        at += 8;
+    return at;
 }
 
 /* Take the CR LF off; every other control character is one too many. */
@@ -24,10 +36,7 @@ static enum http_fault take_end(struct slice *line)
     if (length == 1 || line->at[length - 2] != '\r')
         return HTTP_BARE_LF;
     line->length = length - 2;
-    for (size_t i = 0; i < line->length; i++) {
-        if (line->at[i] >= ' ' && line->at[i] < 0x7f)
-            continue; /* nearly all of them, without a call */
-
+    for (size_t i = printable(*line); i < line->length; i++) {
         enum http_fault fault = fb_http_byte((unsigned char)line->at[i]);
 
         if (fault != HTTP_FINE)
@@ -116,10 +125,11 @@ static enum http_fault field_line(struct http_answer *a, struct slice line)
         return fault;
     if (a->fields++ == a->limits.fields)
         return HTTP_FIELDS_MANY;
+    bool is_head_only = fb_http_is_head_only(field.name);
     /* What decides about framing may not go on in another line. */
-    a->in_field = !fb_http_is_head_only(field.name);
+    a->in_field = !is_head_only;
     if (a->complete)
-        return fb_http_is_head_only(field.name) ? HTTP_TRAILER : HTTP_FINE;
+        return is_head_only ? HTTP_TRAILER : HTTP_FINE;
     return fb_http_framing_add(&a->framing, &field);
 }
 

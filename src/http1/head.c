@@ -21,13 +21,14 @@ enum http_fault fb_http_byte(unsigned char c)
     return HTTP_FINE;
 }
 
+/* Letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2): bit c % 32 of word c / 32. */
+static const uint32_t TOKEN[4] = {0x00000000, 0x03ff6cfa, 0xc7fffffe, 0x57ffffff};
+
 static bool is_token_char(char c)
 {
-    char low = fb_lower(c);
+    unsigned char at = (unsigned char)c;
 
-    if ((low >= 'a' && low <= 'z') || fb_is_digit(c))
-        return true;
-    return c != '\0' && strchr("!#$%&'*+-.^_`|~", c);
+    return at < 128 && (TOKEN[at / 32] >> at % 32 & 1) != 0;
 }
 
 bool fb_http_is_token(struct slice s)
@@ -121,38 +122,37 @@ static enum http_fault add_connection(struct http_framing *f, struct slice value
 }
 
 static const struct {
-    const char *name;
+    struct slice name;
     enum http_fault (*add)(struct http_framing *f, struct slice value);
 } framing[] = {
-    {"content-length", add_length},
-    {"transfer-encoding", add_codings},
-    {"connection", add_connection},
+    {FB_TEXT("content-length"), add_length},
+    {FB_TEXT("transfer-encoding"), add_codings},
+    {FB_TEXT("connection"), add_connection},
 };
-
-/* The first byte settles most. */
-static bool is_named(struct slice name, const char *text)
-{
-    return fb_lower(name.at[0]) == text[0] && fb_slice_is(name, text);
-}
 
 enum http_fault fb_http_framing_add(struct http_framing *f, const struct http_field *field)
 {
     assert(field->name.length > 0 && field->value.at);
     for (size_t i = 0; i < sizeof(framing) / sizeof(framing[0]); i++)
-        if (is_named(field->name, framing[i].name))
+        if (fb_slice_equal(field->name, framing[i].name))
             return framing[i].add(f, field->value);
     return HTTP_FINE;
 }
 
 bool fb_http_is_head_only(struct slice name)
 {
-    static const char *const names[] = {
-        "content-length", "transfer-encoding", "connection", "host",
-        "expect",         "trailer",           "te",         "authorization",
-        "cookie"};
+    static const struct slice names[] = {FB_TEXT("content-length"),
+                                         FB_TEXT("transfer-encoding"),
+                                         FB_TEXT("connection"),
+                                         FB_TEXT("host"),
+                                         FB_TEXT("expect"),
+                                         FB_TEXT("trailer"),
+                                         FB_TEXT("te"),
+                                         FB_TEXT("authorization"),
+                                         FB_TEXT("cookie")};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (is_named(name, names[i]))
+        if (fb_slice_equal(name, names[i]))
             return true;
     return false;
 }

@@ -26,12 +26,10 @@ struct slice fb_slice_trim(struct slice s)
     return s;
 }
 
-bool fb_slice_equal(struct slice a, struct slice b)
+bool fb_slice_equal_bytes(const char *a, const char *b, size_t length)
 {
-    if (a.length != b.length)
-        return false;
-    for (size_t i = 0; i < a.length; i++) {
-        if (fb_lower(a.at[i]) != fb_lower(b.at[i]))
+    for (size_t i = 0; i < length; i++) {
+        if (fb_lower(a[i]) != fb_lower(b[i]))
             return false;
     }
     return true;

@@ -65,8 +65,14 @@ static inline bool fb_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* The same bytes but for the case of ASCII letters: both of this length. */
+bool fb_slice_equal_bytes(const char *a, const char *b, size_t length);
+
 /* Equal but for the case of ASCII letters. */
-bool fb_slice_equal(struct slice a, struct slice b);
+static inline bool fb_slice_equal(struct slice a, struct slice b)
+{
+    return a.length == b.length && fb_slice_equal_bytes(a.at, b.at, a.length);
+}
 
 /* The same against a terminated text, as a beginning, as an end. */
 bool fb_slice_is(struct slice s, const char *text);

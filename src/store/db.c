@@ -6,6 +6,7 @@
  * each pause is short and drawn at random, so that whoever waits gets its turn.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define PAUSES_MAX    1500    /* of 1.3 ms in the mean: two seconds */
 #define PAUSE_NS_MIN  100000  /* 0.1 ms */
 #define PAUSE_NS_SPAN 2400000 /* and up to 2.4 ms more */
+#define FOLDER_MOST   4096
 
 /* Called by SQLite when somebody else holds the lock; 0 gives up. */
 static int pause_a_little(void *context, int count)
@@ -104,13 +106,57 @@ int fb_db_run(struct db *db, sqlite3_stmt *s)
     return error > 0 ? -EIO : error;
 }
 
+/* Names in the folder of `path` onto the disk. */
+static int sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t size = slash ? (size_t)(slash - path) + 1 : 1;
+    char folder[FOLDER_MOST] = ".";
+
+    if (size >= sizeof folder)
+        return -ENAMETOOLONG;
+    if (slash)
+        memcpy(folder, path, size);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int error = fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+    (void)close(fd);
+    return error;
+}
+
+/*
+ * A new file as it was set up, onto the disk. By SQLite's own descriptor: closing another one would
+ * give up the locks of this process.
+ */
+static int settle_new(struct db *db)
+{
+    sqlite3_file *file = NULL;
+    int code = sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+
+    if (code == SQLITE_OK)
+        code = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+    if (code != SQLITE_OK)
+        return error_of(code, sqlite3_system_errno(db->sqlite));
+    int error = sync_folder(db->path);
+    if (error < 0)
+        return error;
+    (void)sqlite3_wal_autocheckpoint(db->sqlite, DB_CHECKPOINT_PAGES);
+    db->is_new = false;
+    return 0;
+}
+
 int fb_db_begin(struct db *db, bool sync)
 {
     if (db->read_only)
         return -EROFS;
 
-    int error = fb_db_run(
-        db, fb_db_statement(db, sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL"));
+    int error = sync && db->is_new ? settle_new(db) : 0;
+    if (error < 0)
+        return error;
+    error = fb_db_run(db, fb_db_statement(db, sync         ? "PRAGMA synchronous=FULL"
+                                              : db->is_new ? "PRAGMA synchronous=OFF"
+                                                           : "PRAGMA synchronous=NORMAL"));
     if (error < 0)
         return error;
     return fb_db_run(db, fb_db_statement(db, "BEGIN IMMEDIATE"));

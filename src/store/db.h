@@ -24,7 +24,8 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-#define DB_STATEMENTS_MAX 32
+#define DB_STATEMENTS_MAX   32
+#define DB_CHECKPOINT_PAGES 128 /* of the log, after which they are moved into the file */
 
 enum {
     DB_OURS = 1u,      /* at a place of our own: set aside what cannot be used, and begin anew */
@@ -37,6 +38,7 @@ struct db {
     char *path;     /* NULL: in memory, nothing lasts */
     bool read_only; /* what is written is refused with -EROFS */
     bool set_aside; /* there was a file, and it could not be used */
+    bool is_new;    /* made just now, and not yet on the disk: nothing in it needs to last */
     struct fly_error note;
     struct rng rng; /* for how long to wait when somebody else is writing */
     int reserve;    /* descriptor of the space given up when the disk is full, or -1 */
@@ -77,7 +79,8 @@ int fb_db_error(const struct db *db);
 
 /*
  * Transactions. begin waits its turn among the processes that write: short, random pauses, two
- * seconds at most, then -EBUSY. `sync`: the commit is on the disk when it returns.
+ * seconds at most, then -EBUSY. `sync`: the commit is on the disk when it returns. Until the first
+ * of those a new file waits for no disk at all.
  */
 int fb_db_begin(struct db *db, bool sync) __attribute__((warn_unused_result));
 int fb_db_commit(struct db *db) __attribute__((warn_unused_result));

@@ -22,7 +22,6 @@
 
 /* How a file is set up; in memory all but the last are refused or ignored, which is fine. */
 static const char SETTINGS[] = "PRAGMA journal_mode=WAL;"
-                               "PRAGMA wal_autocheckpoint=128;"
                                "PRAGMA journal_size_limit=1048576;"
                                "PRAGMA temp_store=MEMORY;"
                                "PRAGMA cell_size_check=ON;"
@@ -49,12 +48,14 @@ static struct db *new_db(const char *path, unsigned flags)
 }
 
 /* A new file is for its owner alone: what an API sends may be nobody else's business. */
-static int make_file(const char *path)
+static int make_file(const char *path, bool *ret_new)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat there;
 
     if (fd < 0)
         return -errno;
+    *ret_new = fstat(fd, &there) == 0 && there.st_size == 0;
     (void)close(fd);
     return 0;
 }
@@ -73,12 +74,17 @@ static bool is_sound(struct db *db)
     return sound;
 }
 
+/*
+ * A new file is written without waiting for the disk, and nothing of it is moved from the log into
+ * it, until it is put there as a whole (fb_db_begin): a power cut before leaves an empty file.
+ */
 static int set_up(struct db *db, struct fly_error *err)
 {
     int error = fb_schema_settle(db, err);
 
     if (error < 0)
         return error;
+    (void)sqlite3_wal_autocheckpoint(db->sqlite, db->is_new ? 0 : DB_CHECKPOINT_PAGES);
     if (!db->read_only && sqlite3_exec(db->sqlite, SETTINGS, NULL, NULL, NULL) != SQLITE_OK)
         return fb_db_error(db);
     if (!is_sound(db)) {
@@ -94,7 +100,7 @@ static int open_sqlite(struct db *db, struct fly_error *err)
     int error = db->path ? fb_db_look_at(db->path, err) : 0;
 
     if (error == 0 && db->path && !db->read_only)
-        error = make_file(db->path);
+        error = make_file(db->path, &db->is_new);
     if (error < 0)
         return error;
     flags |= db->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;

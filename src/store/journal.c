@@ -211,7 +211,7 @@ static int rebuild(struct db *db, struct journal *j, struct journal_found *found
 
 static int begin_anew(struct db *db, struct journal *j, const struct journal_options *o)
 {
-    int error = fb_db_begin(db, true);
+    int error = fb_db_begin(db, !db->is_new);
 
     if (error < 0)
         return error;

@@ -103,7 +103,7 @@ static int bring_up(struct db *db)
 
 static int migrate(struct db *db)
 {
-    int error = fb_db_begin(db, true);
+    int error = fb_db_begin(db, !db->is_new);
 
     if (error < 0)
         return error;

@@ -96,6 +96,8 @@ int fb_store_put(struct store *s, struct store_job *job)
     } else {
         bool first = !s->queue.first;
         fb_jobs_add(&s->queue, job);
+        job->file->asked = true;
+        job->file->asked_sync |= job->sync;
         s->out++;
         s->urgent |= job->sync || job->urgent;
         if (first || s->urgent)

@@ -45,6 +45,20 @@ static bool any_unsynced(const struct store *s)
     return false;
 }
 
+/* All that wait, and which files they are for. Called with the lock. */
+static void take(struct store *s, struct jobs *ret_jobs)
+{
+    fb_jobs_take(&s->queue, ret_jobs);
+    s->urgent = false;
+    for (int i = 0; i < s->file_count; i++) {
+        struct store_file *f = &s->files[i];
+
+        f->has = f->asked;
+        f->has_sync = f->asked_sync;
+        f->asked = f->asked_sync = false;
+    }
+}
+
 /*
  * Wait for jobs, let more of them come in, and take them. Empty when it is time to end, or time to
  * put onto the disk what was committed.
@@ -64,8 +78,7 @@ static void gather(struct store *s, struct jobs *ret_jobs)
     struct timespec until = fb_worker_in(STORE_GATHER_MS);
     for (error = 0; s->queue.first && !s->urgent && !s->hurry && !s->stop && error == 0;)
         error = pthread_cond_timedwait(&s->work, &s->lock, &until);
-    fb_jobs_take(&s->queue, ret_jobs);
-    s->urgent = false;
+    take(s, ret_jobs);
     (void)pthread_mutex_unlock(&s->lock);
 }
 
@@ -118,7 +131,7 @@ static bool is_passing(int error)
 /* Apply the file's jobs. 0, or what keeps the whole commit from happening. */
 static int apply_all(struct store_file *f, const struct jobs *jobs)
 {
-    for (struct store_job *job = jobs->first; job; job = job->next) {
+    for (struct store_job *job = f->has ? jobs->first : NULL; job; job = job->next) {
         if (job->file != f)
             continue;
         job->error = job->apply(job, f->db);
@@ -191,23 +204,11 @@ static int persist(struct store *s, struct store_file *f, const struct jobs *job
     }
 }
 
-static bool is_for(const struct store_file *f, const struct jobs *jobs, bool *ret_sync)
-{
-    bool any = false;
-
-    for (const struct store_job *job = jobs->first; job; job = job->next) {
-        any |= job->file == f;
-        *ret_sync |= job->file == f && job->sync;
-    }
-    return any;
-}
-
 static void commit_file(struct store *s, struct store_file *f, const struct jobs *jobs)
 {
-    bool sync = f->unsynced && is_over(&f->sync);
-    bool any = is_for(f, jobs, &sync);
+    bool sync = f->has_sync || (f->unsynced && is_over(&f->sync));
 
-    if (!any && !sync)
+    if (!f->has && !sync)
         return;
     int error = f->broken ? f->broken : persist(s, f, jobs, sync);
     if (error < 0) {
@@ -216,7 +217,7 @@ static void commit_file(struct store *s, struct store_file *f, const struct jobs
     }
     if (f->hooks.committed)
         f->hooks.committed(f->hooks.context);
-    if (!any)
+    if (!f->has)
         fb_db_sync(f->db);
     if (sync || !f->unsynced)
         f->sync = fb_worker_in(STORE_SYNC_MS);
@@ -231,6 +232,7 @@ static void sync_all(struct store *s)
     fb_jobs_init(&none);
     for (int i = 0; i < s->file_count; i++) {
         s->files[i].sync = fb_worker_in(0);
+        s->files[i].has = s->files[i].has_sync = false;
         commit_file(s, &s->files[i], &none);
     }
 }

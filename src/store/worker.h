@@ -21,9 +21,11 @@ struct jobs {
 struct store_file {
     struct db *db;
     struct store_hooks hooks;
-    int broken;           /* negative errno: this file will never be written again */
-    bool unsynced;        /* there are commits that a power cut could undo */
-    struct timespec sync; /* when the last one was made that it could not */
+    int broken;             /* negative errno: this file will never be written again */
+    bool asked, asked_sync; /* there are jobs for it in the queue; one that is to be synced */
+    bool has, has_sync;     /* the same of the jobs in the worker's hands */
+    bool unsynced;          /* there are commits that a power cut could undo */
+    struct timespec sync;   /* when the last one was made that it could not */
 };
 
 struct store {

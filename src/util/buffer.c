@@ -69,7 +69,12 @@ void fb_buffer_add_text(struct buffer *b, const char *text)
 
 void fb_buffer_add_char(struct buffer *b, char c)
 {
-    fb_buffer_add(b, &c, 1);
+    char *to = fb_buffer_reserve(b, 1);
+
+    if (!to)
+        return;
+    *to = c;
+    b->size++;
 }
 
 void fb_buffer_add_int(struct buffer *b, int64_t value)
@@ -79,7 +84,7 @@ void fb_buffer_add_int(struct buffer *b, int64_t value)
 
     fb_text_init(&t, digits, sizeof digits);
     fb_text_add_int(&t, value);
-    fb_buffer_add_text(b, digits);
+    fb_buffer_add(b, digits, (size_t)(t.at - digits));
 }
 
 const char *fb_buffer_text(struct buffer *b)

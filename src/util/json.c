@@ -4,26 +4,29 @@
 
 #include <string.h>
 
+#include "util/eight.h"
 #include "util/text.h"
 #include "util/utf8.h"
-
-/* Most bodies are ASCII up to a point: look at eight bytes at a time. */
-static bool is_utf8(const char *bytes, size_t size)
-{
-    uint64_t eight = 0;
-    size_t at = 0;
-
-    for (; at + sizeof eight <= size; at += sizeof eight) {
-        memcpy(&eight, bytes + at, sizeof eight);
-        if (eight & UINT64_C(0x8080808080808080))
-            break;
-    }
-    return fb_utf8_prefix(bytes + at, size - at) == size - at;
-}
 
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* How many bytes at the beginning can be copied as they are. */
+static size_t plain_run(const char *bytes, size_t size)
+{
+    size_t at = 0;
+
+    for (; at + 8 <= size; at += 8) {
+        uint64_t eight = fb_eight_load(bytes + at);
+
+        if (fb_eight_odd(eight) | fb_eight_is(eight, '"') | fb_eight_is(eight, '\\'))
+            break;
+    }
+    while (at < size && is_plain((unsigned char)bytes[at]))
+        at++;
+    return at;
 }
 
 static void add_escape(struct buffer *b, unsigned char c)
@@ -60,9 +63,8 @@ void fb_json_add_string(struct buffer *b, const char *bytes, size_t size)
 {
     fb_buffer_add_char(b, '"');
     for (size_t i = 0; i < size;) {
-        size_t run = 0;
-        while (i + run < size && is_plain((unsigned char)bytes[i + run]))
-            run++;
+        size_t run = plain_run(bytes + i, size - i);
+
         fb_buffer_add(b, bytes + i, run);
         i += run;
         if (i == size)
@@ -101,12 +103,20 @@ void fb_json_add_base64(struct buffer *b, const char *bytes, size_t size)
 void fb_json_name(struct buffer *b, const char *name)
 {
     char last = b->size > 0 ? b->bytes[b->size - 1] : '{';
+    size_t size = strlen(name);
+    char *to = fb_buffer_reserve(b, size + 4);
+    char *begin = to;
 
+    if (!to)
+        return;
     if (last != '{' && last != '[')
-        fb_buffer_add_char(b, ',');
-    fb_buffer_add_char(b, '"');
-    fb_buffer_add_text(b, name);
-    fb_buffer_add(b, "\":", 2);
+        *to++ = ',';
+    *to++ = '"';
+    memcpy(to, name, size);
+    to += size;
+    *to++ = '"';
+    *to++ = ':';
+    b->size += (size_t)(to - begin);
 }
 
 void fb_json_text(struct buffer *b, const char *name, const char *text)
@@ -152,7 +162,7 @@ void fb_json_real(struct buffer *b, const char *name, double value, int digits)
 
 void fb_json_bytes(struct buffer *b, const char *name, const char *bytes, size_t size)
 {
-    if (is_utf8(bytes, size)) {
+    if (fb_utf8_prefix(bytes, size) == size) {
         fb_json_name(b, name);
         fb_json_add_string(b, bytes, size);
         return;

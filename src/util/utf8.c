@@ -4,6 +4,8 @@
  */
 #include "util/utf8.h"
 
+#include "util/eight.h"
+
 /* RFC 3629, section 4. */
 static const struct {
     uint8_t first, last; /* of the first byte */
@@ -41,7 +43,9 @@ size_t fb_utf8_prefix(const char *text, size_t size)
     struct utf8 u = {0};
     size_t whole = 0;
 
-    for (size_t i = 0; i < size && fb_utf8_step(&u, (uint8_t)text[i]); i++) {
+    while (whole + 8 <= size && !fb_eight_high(fb_eight_load(text + whole)))
+        whole += 8; /* ASCII */
+    for (size_t i = whole; i < size && fb_utf8_step(&u, (uint8_t)text[i]); i++) {
         if (u.left == 0)
             whole = i + 1;
     }

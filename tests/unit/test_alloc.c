@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "util/alloc.h"
+#include "util/blocks.h"
 
 static void memory_is_zeroed(void **state)
 {
@@ -94,12 +95,36 @@ static void a_limiter_without_memory(void **state)
     fly_limiter_free(NULL);
 }
 
+static void blocks_come_and_go(void **state)
+{
+    static const size_t sizes[] = {1, 99, 100, 101, 5000};
+    struct blocks b = {.bytes = 100};
+    void *memory[COUNT_OF(sizes)];
+
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+            memory[i] = fb_blocks_get(&b, sizes[i]);
+            assert_non_null(memory[i]);
+            memset(memory[i], round, sizes[i]);
+        }
+        for (size_t i = 0; i < COUNT_OF(sizes); i++)
+            fb_blocks_put(&b, memory[i], sizes[i]);
+    }
+    fb_blocks_put(&b, NULL, 1);
+    assert_true(b.kept <= 3);
+    fb_blocks_fini(&b);
+    fb_alloc_fail_at(1);
+    assert_null(fb_blocks_get(&b, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed),
         cmocka_unit_test(lines_begin_where_the_cache_has_them),
         cmocka_unit_test(memory_as_it_comes),
+        cmocka_unit_test(blocks_come_and_go),
         cmocka_unit_test(the_nth_call_fails_once),
         cmocka_unit_test(zero_means_none),
         cmocka_unit_test(a_limiter_without_memory),

@@ -35,6 +35,34 @@ static void strings_are_escaped(void **state)
     }
 }
 
+/* What is looked at eight bytes at a time comes out as one by one. */
+static void every_byte_at_every_place(void **state)
+{
+    char text[20];
+
+    (void)state;
+    for (size_t at = 0; at < sizeof text; at++)
+        for (int c = 0; c < 256; c++) {
+            struct buffer whole = BUFFER_INIT;
+            struct buffer parts = BUFFER_INIT;
+
+            memset(text, 'a', sizeof text);
+            text[at] = (char)c;
+            fb_json_add_string(&whole, text, sizeof text);
+            for (size_t i = 0; i < sizeof text; i++) {
+                struct buffer one = BUFFER_INIT;
+
+                fb_json_add_string(&one, &text[i], 1);
+                fb_buffer_add(&parts, one.bytes + 1, one.size - 2);
+                fb_buffer_fini(&one);
+            }
+            assert_int_equal(whole.size, parts.size + 2);
+            assert_memory_equal(whole.bytes + 1, parts.bytes, parts.size);
+            fb_buffer_fini(&whole);
+            fb_buffer_fini(&parts);
+        }
+}
+
 /* The first byte that is not UTF-8 may be anywhere in a long text. */
 static void a_wrong_byte_anywhere_makes_it_base64(void **state)
 {
@@ -145,6 +173,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_escaped),
+        cmocka_unit_test(every_byte_at_every_place),
         cmocka_unit_test(a_wrong_byte_anywhere_makes_it_base64),
         cmocka_unit_test(members_have_commas_between),
         cmocka_unit_test(base64_as_the_rfc_has_it),

@@ -61,6 +61,31 @@ static double rates(struct db *db, int *ret_dropped)
     return sum;
 }
 
+/* Until something must last, nothing waits for the disk; then the file is put there first. */
+static void a_new_file_is_on_the_disk_with_the_first_commit_that_lasts(void **state)
+{
+    struct db *db = open_db(rig_path("n.db"), DB_OURS);
+
+    (void)state;
+    assert_true(db->is_new);
+    assert_int_equal(fb_db_begin(db, false), 0);
+    assert_int_equal(ask(db, "PRAGMA synchronous"), 0);
+    assert_int_equal(fb_db_commit(db), 0);
+    assert_true(db->is_new);
+    assert_int_equal(fb_db_begin(db, true), 0);
+    assert_int_equal(ask(db, "PRAGMA synchronous"), 2);
+    assert_int_equal(fb_db_commit(db), 0);
+    assert_false(db->is_new);
+    assert_int_equal(ask(db, "PRAGMA wal_autocheckpoint"), DB_CHECKPOINT_PAGES);
+    assert_int_equal(fb_db_begin(db, false), 0);
+    assert_int_equal(ask(db, "PRAGMA synchronous"), 1);
+    assert_int_equal(fb_db_commit(db), 0);
+    fb_db_close(db);
+    db = open_db(rig_path("n.db"), DB_OURS);
+    assert_false(db->is_new);
+    fb_db_close(db);
+}
+
 static void a_new_file_is_private_and_of_our_version(void **state)
 {
     struct db *db = open_db(rig_path("a.db"), DB_OURS);
@@ -435,6 +460,7 @@ static void a_secret_is_kept_and_its_damage_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_new_file_is_on_the_disk_with_the_first_commit_that_lasts),
         TEST(a_new_file_is_private_and_of_our_version),
         TEST(what_was_committed_is_there_again),
         TEST(strange_things_are_set_aside_at_our_own_place),
