@@ -22,8 +22,9 @@
 
 struct demo_line {
     const char *dialect;
-    int64_t seed; /* -1: any */
-    int64_t requests;
+    int64_t seed;     /* -1: any */
+    int64_t requests; /* 0: a minute's worth */
+    bool compare;
 };
 
 #define OPTION_TARGET struct demo_line
@@ -31,8 +32,10 @@ struct demo_line {
 static const struct option_row ROWS[] = {
     {"--seed", OPTION_INT(seed, "N", 0, 9e15),
      .about = "draw the limit from this number; not said: any, which is shown"},
-    {"--requests", OPTION_INT(requests, "N", 1, 100000), .standard = "600",
-     .about = "so many requests"},
+    {"--requests", OPTION_INT(requests, "N", 1, 100000),
+     .about = "so many requests; not said: about a minute's worth"},
+    {"--compare", OPTION_FLAG(compare),
+     .about = "beside it the same job with a limiter of the usual kind, and with none"},
     {"--dialect", OPTION_TEXT(dialect, "NAME"), .standard = "retry-after",
      .choices = fb_dialect_names, .about = "what the API tells of its limit"},
     {0},
@@ -99,17 +102,46 @@ static int run_batch(const char *folder, int port, int64_t requests, struct demo
 
 /* ---------------------------------------------------------------------------------- the reveal */
 
-static void tell_next(struct demo_show *s)
+static void tell_next(struct demo_show *s, bool compared)
 {
-    fb_demo_say(s, -1, "Next:  flyball demo --dialect github|ietf|openai|none");
+    if (!compared)
+        fb_demo_say(s, -1, "Next:  flyball demo --compare   the same job without a governor");
+    fb_demo_say(s, -1, "%s  flyball demo --dialect github|openai|ietf|none",
+                compared ? "Next:" : "     ");
     fb_demo_say(s, -1, "       flyball fetch your-urls.txt");
 }
 
-static void tell_secret(struct demo_show *s, const struct demo_secret *secret, int64_t requests,
+/* One client of a comparison. */
+static void tell_client(struct demo_show *s, const char *name, const struct demo_rival *r,
+                        int64_t requests)
+{
+    fb_demo_say(s, -1, "%-11s %5lld done in %4.1f s,%6lld refused,%5lld lost,%5lld to do", name,
+                (long long)r->done, (double)r->spent_ns / 1e9, (long long)r->stats.refused,
+                (long long)r->lost, (long long)(requests - r->done - r->lost));
+}
+
+static void tell_rivals(struct demo_show *s, int64_t requests, const struct mock_stats *own,
+                        const struct demo_rival *r)
+{
+    struct demo_rival flyball = {.done = s->last.done - s->last.failed - s->last.deferred,
+                                 .lost = s->last.failed,
+                                 .spent_ns = s->last.spent_ns,
+                                 .stats = *own};
+
+    fb_demo_say(s, -1, "Side by side, each against an API of its own with that limit:");
+    tell_client(s, "flyball", &flyball, requests);
+    for (int i = 0; i < DEMO_RIVALS; i++)
+        tell_client(s, r[i].name, &r[i], requests);
+    fb_demo_say(s, -1,
+                "(The old limiter was told the limit. Without a governor a request is given "
+                "up when it was refused three times.)");
+}
+
+static void tell_secret(struct demo_show *s, const struct secret *secret, int64_t requests,
                         bool is_complete)
 {
     double spent_s = (double)s->last.spent_ns / 1e9;
-    double needed_s = fb_demo_needed_s(secret, requests);
+    double needed_s = fb_secret_needed_s(secret, requests);
 
     fb_demo_say(s, -1, "The secret was %.1f/s, burst %lld.", secret->rate,
                 (long long)secret->burst);
@@ -120,7 +152,7 @@ static void tell_secret(struct demo_show *s, const struct demo_secret *secret, i
 }
 
 /* By what the API counted, which nobody here could have embellished. */
-static void reveal(struct demo_show *s, const struct demo_secret *secret, int64_t requests,
+static void reveal(struct demo_show *s, const struct secret *secret, int64_t requests,
                    const struct mock_stats *stats)
 {
     int64_t done = s->last.done - s->last.failed - s->last.deferred;
@@ -136,7 +168,6 @@ static void reveal(struct demo_show *s, const struct demo_secret *secret, int64_
         (long long)stats->arrivals, (long long)stats->accepted, (long long)stats->refused,
         stats->arrivals > 0 ? 1000.0 * (double)stats->refused / (double)stats->arrivals : 0.0);
     tell_secret(s, secret, requests, lost == 0);
-    tell_next(s);
 }
 
 /* ------------------------------------------------------------------------------------ the demo */
@@ -147,36 +178,56 @@ static int complain(const char *text)
     return EXIT_FAILED;
 }
 
-static void introduce(struct demo_show *s, const struct demo_line *line, int port)
+static void introduce(struct demo_show *s, const struct demo_line *line, int64_t requests, int port)
 {
     fb_demo_say(s, 0, "flyball demo: an API with a secret limit, a client that was told nothing");
-    fb_demo_say(s, 0, "API   http://127.0.0.1:%d with a limit drawn at random, shown at the end",
-                port);
-    fb_demo_say(s, 0, "job   %lld requests, 40 workers, no configuration",
-                (long long)line->requests);
+    fb_demo_say(s, 0, "API   http://127.0.0.1:%d, limit drawn at random, shown at the end", port);
+    fb_demo_say(s, 0, "job   %lld requests, 40 workers, no configuration", (long long)requests);
     fb_demo_say(s, 0, "seed  %lld (--seed %lld draws the same limit again)", (long long)line->seed,
                 (long long)line->seed);
 }
 
-static int run_in(char *folder, const struct demo_line *line, const struct dialect *dialect)
+/* The race itself. 0 or more: the exit code; or a negative errno with a sentence. */
+static int race(char *folder, const struct demo_line *line, struct demo_show *show,
+                struct fly_error *err)
 {
-    struct demo_secret secret = fb_demo_draw((uint64_t)line->seed);
+    struct secret secret = fb_secret_draw((uint64_t)line->seed);
+    const struct dialect *dialect = fb_dialect_find(line->dialect);
+    int64_t requests = line->requests > 0 ? line->requests : secret.requests;
+    struct demo_rival rivals[DEMO_RIVALS];
     struct mock_stats stats = {0};
-    struct fly_error err = {""};
-    struct demo_show show;
     struct demo_api api;
 
-    fb_demo_show_begin(&show);
-    if (fb_demo_api_start(&api, secret.text, dialect, (uint64_t)line->seed, &err) < 0)
-        return complain(err.text);
-    introduce(&show, line, api.port);
-    int code = run_batch(folder, api.port, line->requests, &show);
+    int error = fb_demo_api_start(&api, secret.text, dialect, (uint64_t)line->seed, err);
+    if (error == 0 && line->compare)
+        error = fb_demo_rivals_start(rivals, &secret, dialect, requests, (uint64_t)line->seed, err);
+    if (error < 0)
+        return error;
+    introduce(show, line, requests, api.port);
+    int code = run_batch(folder, api.port, requests, show);
     (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
     (void)signal(SIGTERM, SIG_IGN);
-    if (!fb_demo_api_stop(&api, &stats))
-        return complain("the API ended before its time");
-    reveal(&show, &secret, line->requests, &stats);
+    if (line->compare)
+        fb_demo_rivals_stop(rivals);
+    if (!fb_demo_api_stop(&api, &stats)) {
+        (void)snprintf(err->text, sizeof err->text, "the API ended before its time");
+        return -EIO;
+    }
+    reveal(show, &secret, requests, &stats);
+    if (line->compare)
+        tell_rivals(show, requests, &stats, rivals);
+    tell_next(show, line->compare);
     return code;
+}
+
+static int run_in(char *folder, const struct demo_line *line)
+{
+    struct fly_error err = {""};
+    struct demo_show show;
+
+    fb_demo_show_begin(&show);
+    int code = race(folder, line, &show, &err);
+    return code < 0 ? complain(err.text) : code;
 }
 
 static int64_t any_seed(void)
@@ -206,7 +257,7 @@ static int demo_run(int argc, char **argv)
     } else {
         /* Nothing that was learned before counts, and nothing learned here is kept. */
         (void)setenv("XDG_STATE_HOME", folder.bytes, 1);
-        code = run_in(folder.bytes, &line, fb_dialect_find(line.dialect));
+        code = run_in(folder.bytes, &line);
         remove_folder(folder.bytes);
     }
     fb_buffer_fini(&folder);
@@ -224,6 +275,6 @@ const struct command fb_command_demo = {
     .exits = "as 'flyball fetch'; 0 all done, 130 interrupted",
     .examples = "flyball demo\n"
                 "flyball demo --seed 4711\n"
-                "flyball demo --dialect none --requests 300\n",
+                "flyball demo --compare\n",
     .run = demo_run,
 };

@@ -13,20 +13,9 @@
 
 #include "fetch/progress.h"
 #include "mock/mock.h"
+#include "mock/secret.h"
 
 /* ------------------------------------------------------------------------------ demo_api.c */
-
-/* The limit, drawn from a seed: a token bucket of 10 to 20 a second that holds 10 to 30. */
-struct demo_secret {
-    double rate;
-    int64_t burst;
-    char text[80]; /* as the API reads it */
-};
-
-struct demo_secret fb_demo_draw(uint64_t seed);
-
-/* Seconds that a client who knew it would need for so many requests. */
-double fb_demo_needed_s(const struct demo_secret *s, int64_t requests);
 
 /* The API, in a process of its own that does not outlive this one. */
 struct demo_api {
@@ -42,6 +31,35 @@ int fb_demo_api_start(struct demo_api *a, const char *limit, const struct dialec
 /* End it. What it counted is in *ret_stats; false: it died before it could say so. */
 bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats);
 
+/* ---------------------------------------------------------------------------- demo_rival.c */
+
+/*
+ * A client that is compared: a plain libcurl loop of 40 at a time in a process of its own, against
+ * an API of its own with the same limit. `old` is told the limit and paces itself by a bucket with
+ * a delay on top; without it nothing paces, and what is refused three times is given up.
+ */
+struct demo_rival {
+    struct demo_api api;
+    pid_t pid;
+    int from; /* a pipe */
+    const char *name;
+    /* What came of it. */
+    int64_t done;
+    int64_t lost;
+    int64_t spent_ns;
+    struct mock_stats stats;
+};
+
+enum { DEMO_RIVALS = 2 };
+
+/* Start them all. 0, or a negative errno with a sentence. */
+int fb_demo_rivals_start(struct demo_rival *r, const struct secret *secret,
+                         const struct dialect *dialect, int64_t requests, uint64_t seed,
+                         struct fly_error *err) __attribute__((warn_unused_result));
+
+/* End them, however far they are, and read what came of it. */
+void fb_demo_rivals_stop(struct demo_rival *r);
+
 /* ----------------------------------------------------------------------------- demo_show.c */
 
 struct demo_show {
@@ -56,7 +74,7 @@ struct demo_show {
 
 void fb_demo_show_begin(struct demo_show *s);
 
-/* A line with the time before it, or without. */
+/* A line with the time before it (-1: without), broken at blanks on a narrow terminal. */
 void fb_demo_say(struct demo_show *s, int64_t at_ns, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

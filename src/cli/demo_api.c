@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * demo_api.c - the API of the demo: a limit that is drawn, and the mock that enforces it.
+ * demo_api.c - the API of the demo: the mock, with a limit that nobody is told.
  *
  * It runs in a process of its own, so that the client cannot know more than what comes through its
  * sockets. That process is in a group of its own, since Ctrl-C is for the client, and the kernel
@@ -16,27 +16,9 @@
 
 #include "cli/demo.h"
 #include "core/instant.h"
-#include "core/rng.h"
 
 #define LATENCY_NS (20 * FB_NS_PER_MS)
 #define JITTER_NS  (20 * FB_NS_PER_MS)
-
-struct demo_secret fb_demo_draw(uint64_t seed)
-{
-    struct rng rng = {seed};
-    int64_t tenths = 100 + (int64_t)(fb_rng_unit(&rng) * 101.0);
-    struct demo_secret s = {.rate = (double)tenths / 10.0,
-                            .burst = 10 + (int64_t)(fb_rng_unit(&rng) * 21.0)};
-
-    (void)snprintf(s.text, sizeof s.text, "rate=%lld.%lld/s burst=%lld", (long long)(tenths / 10),
-                   (long long)(tenths % 10), (long long)s.burst);
-    return s;
-}
-
-double fb_demo_needed_s(const struct demo_secret *s, int64_t requests)
-{
-    return requests > s->burst ? (double)(requests - s->burst) / s->rate : 0.0;
-}
 
 /* ------------------------------------------------------------------------------ in the child */
 

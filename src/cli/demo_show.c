@@ -14,10 +14,12 @@
 #include "core/instant.h"
 #include "fetch/screen.h"
 #include "util/text.h"
+#include "util/wrap.h"
 
-#define TIME_WIDE 6 /* "12.3  " */
-#define ERASE     "\r\x1b[K"
-#define CALM_NS   (2 * FB_NS_PER_S) /* refusals closer together are one */
+#define TIME_WIDE  6 /* "12.3  " */
+#define PLAIN_WIDE 90
+#define ERASE      "\r\x1b[K"
+#define CALM_NS    (2 * FB_NS_PER_S) /* refusals closer together are one */
 
 void fb_demo_show_begin(struct demo_show *s)
 {
@@ -42,25 +44,30 @@ static void print_time(int64_t at_ns)
 
 void fb_demo_say(struct demo_show *s, int64_t at_ns, const char *format, ...)
 {
+    struct buffer lines = BUFFER_INIT;
+    char text[512];
     va_list words;
 
+    va_start(words, format);
+    (void)vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    fb_wrap(&lines, text, TIME_WIDE, TIME_WIDE, s->is_live ? fb_screen_width() : PLAIN_WIDE);
     erase(s);
     if (at_ns >= 0)
         print_time(at_ns);
     else
         printf("%*s", TIME_WIDE, "");
-    va_start(words, format);
-    (void)vprintf(format, words);
-    va_end(words);
+    (void)fwrite(lines.bytes, 1, lines.size, stdout);
     putchar('\n');
     (void)fflush(stdout);
+    fb_buffer_fini(&lines);
 }
 
 /* Whose limit it is goes without saying here. */
 static void add_line(const struct demo_show *s, const struct progress *p, struct buffer *to)
 {
     struct progress plain = *p;
-    size_t width = s->is_live ? fb_screen_width() : 90;
+    size_t width = s->is_live ? fb_screen_width() : PLAIN_WIDE;
 
     plain.provider[0] = '\0';
     fb_progress_line(&plain, width > TIME_WIDE ? width - TIME_WIDE : 1, to);

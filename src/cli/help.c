@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "util/wrap.h"
 
 #define LEFT_MAX 30 /* a name and its value that are longer get a line of their own */
 
@@ -20,24 +21,7 @@ static void add_blanks(struct buffer *b, size_t count)
 /* The words of a text from `column` on; further lines begin at `indent`. */
 static void wrap(struct buffer *b, const char *text, size_t column, size_t indent)
 {
-    bool is_first = true;
-
-    for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
-        size_t size = strcspn(text, " ");
-
-        if (!is_first && column + 1 + size > HELP_WIDE) {
-            fb_buffer_add_char(b, '\n');
-            add_blanks(b, indent);
-            column = indent;
-        } else if (!is_first) {
-            fb_buffer_add_char(b, ' ');
-            column++;
-        }
-        fb_buffer_add(b, text, size);
-        column += size;
-        text += size;
-        is_first = false;
-    }
+    fb_wrap(b, text, column, indent, HELP_WIDE);
     fb_buffer_add_char(b, '\n');
 }
 
@@ -148,7 +132,7 @@ static void add_names(struct buffer *b, const struct option_row *rows)
         if (rows->group)
             group = rows->group;
         if (rows->name[0]) {
-            fb_buffer_add_char(&words, ' ');
+            fb_buffer_add_text(&words, words.size > 0 ? " " : "");
             if (fb_option_letter(rows))
                 fb_buffer_add(&words, rows->name, 3);
             fb_buffer_add_text(&words, fb_option_name(rows));

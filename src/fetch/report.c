@@ -71,8 +71,10 @@ static void say_command(struct fetch *f)
 
     fb_buffer_add_text(&line, "resume: ");
     fb_buffer_add_text(&line, f->o->command);
-    if (fb_buffer_text(&line))
+    if (fb_buffer_text(&line) && f->screen.mode == SCREEN_json)
         fb_screen_say(&f->screen, line.bytes, false);
+    else if (line.bytes)
+        fb_screen_print(&f->screen, line.bytes); /* one line, to be copied */
     fb_buffer_fini(&line);
 }
 

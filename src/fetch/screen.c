@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "util/json.h"
+#include "util/wrap.h"
 
 #define PREFIX       "flyball fetch: "
 #define WIDTH_UNSAID 80
@@ -111,10 +112,16 @@ void fb_screen_say(struct screen *s, const char *text, bool is_wait)
         say_json(s, text, is_wait);
         return;
     }
+    struct buffer lines = BUFFER_INIT;
+
+    if (s->is_terminal)
+        fb_wrap(&lines, text, 0, 2, fb_screen_width());
     fb_screen_clear(s);
+    const char *shown = lines.size > 0 ? fb_buffer_text(&lines) : text;
     if (is_wait && s->has_color)
-        fprintf(stderr, "\x1b[33m%s\x1b[0m\n", text);
+        fprintf(stderr, "\x1b[33m%s\x1b[0m\n", shown ? shown : text);
     else
-        fprintf(stderr, "%s\n", text);
+        fprintf(stderr, "%s\n", shown ? shown : text);
     (void)fflush(stderr);
+    fb_buffer_fini(&lines);
 }

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "util/buffer.h"
 #include "util/text.h"
+#include "util/wrap.h"
 
 static void empty_text_is_terminated(void **state)
 {
@@ -164,9 +166,31 @@ static void spans_have_at_most_two_units(void **state)
         assert_says(add_span, &rows[i].value, rows[i].text);
 }
 
+static void check_wrapped(const char *text, size_t column, size_t indent, const char *expected)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_wrap(&b, text, column, indent, 10);
+    assert_string_equal(fb_buffer_text(&b), expected);
+    fb_buffer_fini(&b);
+}
+
+static void lines_break_at_blanks(void **state)
+{
+    (void)state;
+    check_wrapped("", 0, 0, "");
+    check_wrapped("one two", 0, 2, "one two");
+    check_wrapped("one two three", 0, 2, "one two\n  three");
+    check_wrapped("one two", 5, 0, "one\ntwo");
+    check_wrapped("a   b ccccccc", 0, 0, "a   b\nccccccc");
+    check_wrapped("a longer-than-all b", 0, 1, "a\n longer-than-all\n b");
+    check_wrapped("\xc3\xa4\xc3\xa4\xc3\xa4 1234 6", 0, 0, "\xc3\xa4\xc3\xa4\xc3\xa4 1234 6");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_break_at_blanks),
         cmocka_unit_test(empty_text_is_terminated),
         cmocka_unit_test(grows_until_full_and_stays_terminated),
         cmocka_unit_test(one_byte_holds_the_empty_text),

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The demo in virtual time: whatever limit is drawn, a client that was told nothing uses nine
+ * tenths of it, and loses nothing.
+ */
+#include "mock_rig.h"
+
+#include "mock/secret.h"
+
+#define SEEDS     40
+#define LEAST     0.88 /* with every seed */
+#define MEAN      0.9
+#define LONGEST_S 85.0
+
+static void draws_are_within_bounds_and_repeat(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct secret s = fb_secret_draw(seed);
+        struct secret again = fb_secret_draw(seed);
+        double needed_s = fb_secret_needed_s(&s, s.requests);
+
+        assert_true(s.rate >= 10.0 && s.rate <= 20.0 && (double)s.burst >= s.rate);
+        assert_true(s.burst <= 30);
+        assert_true(needed_s > 53.8 && needed_s <= 60.0);
+        assert_string_equal(s.text, again.text);
+        assert_int_equal(s.requests, again.requests);
+    }
+    assert_true(fb_secret_needed_s(&(struct secret){.rate = 10.0, .burst = 20}, 20) == 0.0);
+}
+
+static void note_end(struct rig *r, const struct engine_result *result)
+{
+    (void)result;
+    *(int64_t *)r->more = r->now_ns;
+}
+
+/* What of the limit was used, by the time that the last answer took: at least so much. */
+static double race(uint64_t seed, struct secret s, double least)
+{
+    static struct mock_rig m;
+    struct engine_options o;
+    int64_t ended_ns = 0;
+
+    fb_engine_options_init(&o);
+    o.seed = seed;
+    mock_rig_open(&m, &o, s.text, "retry-after");
+    m.arrivals = m.refused = 0;
+    m.rig.on_result = note_end;
+    m.rig.more = &ended_ns;
+    for (int64_t i = 0; i < s.requests; i++)
+        rig_get(&m.rig, "http://a.example/");
+    rig_run(&m.rig);
+    double spent_s = (double)(ended_ns - RIG_EPOCH) / 1e9;
+    double used = fb_secret_needed_s(&s, s.requests) / spent_s;
+    assert_int_equal(m.rig.ends[ENGINE_OK], s.requests);
+    assert_int_equal(m.arrivals - m.refused, s.requests);
+    if (used < least || spent_s > LONGEST_S || m.refused > 12)
+        fail_msg("seed %llu, %s: used %.1f %%, %.1f s, %lld refused", (unsigned long long)seed,
+                 s.text, 100.0 * used, spent_s, (long long)m.refused);
+    mock_rig_fini(&m);
+    return used;
+}
+
+static void nine_tenths_are_used(void **state)
+{
+    double sum = 0.0;
+
+    (void)state;
+    for (uint64_t seed = 1000; seed < 1000 + SEEDS; seed++)
+        sum += race(seed, fb_secret_draw(seed), LEAST);
+    assert_true(sum / SEEDS >= MEAN);
+    (void)race(4711, fb_secret_draw(4711), MEAN);
+}
+
+/* A store that is full within the second of a Retry-After: less is there, and less is found. */
+static void a_small_store_costs_more(void **state)
+{
+    (void)state;
+    (void)race(1, (struct secret){15.7, 10, 903, "rate=15.7/s burst=10"}, 0.7);
+    (void)race(2, (struct secret){19.4, 10, 1081, "rate=19.4/s burst=10"}, 0.7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(draws_are_within_bounds_and_repeat),
+        cmocka_unit_test(nine_tenths_are_used),
+        cmocka_unit_test(a_small_store_costs_more),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
