@@ -17,7 +17,8 @@
  *     }
  *
  * Time is any non-decreasing int64_t count of nanoseconds, always the same clock for one limiter.
- * Any thread may call any function on the same limiter.
+ * Any thread may call any function on the same limiter. A fork copies it, budget and all; parent
+ * and child have one budget in a ledger (ledger.h).
  */
 #ifndef FLYBALL_FLYBALL_H
 #define FLYBALL_FLYBALL_H

@@ -164,8 +164,6 @@ bool fb_slot_move_on(struct share *g, struct slot *slot, uint64_t me)
 {
     struct seat *seat = seat_of(slot, g->seat);
 
-    if (atomic_load(&g->slot) != slot)
-        return true;
     if (!fb_ledger_follow(g, atomic_load(&slot->moved)))
         return false;
     if (atomic_load(&seat->who) == me && --seat->handles == 0)
@@ -185,6 +183,8 @@ static bool is_its_own(struct share *g, const struct slot *slot)
 /* The slot is locked. -EAGAIN: its key is elsewhere. */
 static int enter_locked(struct share *g, struct slot *slot, uint64_t me)
 {
+    if (atomic_load(&g->slot) != slot)
+        return -EAGAIN; /* another thread was faster; this may be somebody else's by now */
     if (!is_its_own(g, slot))
         return -ESTALE;
     if (atomic_load(&slot->moved) != 0)

@@ -114,8 +114,8 @@ void fb_slot_ended(struct share *g, uint64_t ticket);
 /* ---- with the slot locked, but not entered ---- */
 
 /*
- * The key of this slot has moved on: so does this handle, unless another thread was faster, and
- * gives its seat back. False: nobody knows where to.
+ * The key of this handle's slot has moved on: so does the handle, and gives its seat back. False:
+ * nobody knows where to.
  */
 bool fb_slot_move_on(struct share *g, struct slot *slot, uint64_t me);
 

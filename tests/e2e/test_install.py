@@ -82,7 +82,12 @@ def test_soname_and_links(prefix):
 
 
 def test_each_function_has_its_page(prefix):
-    assert (prefix / 'share/man/man3/fly_limiter_take.3').exists()
+    symbols = run('nm', '-D', '--defined-only', str(prefix / 'lib/libflyball.so')).split('\n')
+    functions = [s.split()[2].split('@')[0] for s in symbols if len(s.split()) == 3]
+    functions = [f for f in functions if f.startswith('fly_')]
+    assert len(functions) > 30
+    for name in functions:
+        assert (prefix / f'share/man/man3/{name}.3').exists(), name
     assert (prefix / 'share/man/man1/flyball.1').exists()
 
 
