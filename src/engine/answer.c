@@ -1,36 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * answer.c - what an answer says about limits, for the limiter of its key.
+ * answer.c - what an answer says about limits, for the limiters of its key.
  *
- * A limiter counts one pool. Where an answer tells of several, the one of the key's own name
- * counts, else the one of which the smallest part is left: it decides anyway.
+ * A limiter counts one pool. Where an answer tells of several, the key's own limiter hears of one
+ * of them, always the same, and the others have limiters of their own (more_pools.c).
  */
 #include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "engine/inside.h"
 #include "util/text.h"
-
-static double left_of(const struct fly_pool *p)
-{
-    if (p->remaining == FLY_ABSENT)
-        return 2.0;
-    return p->limit > 0 ? (double)p->remaining / (double)p->limit : 1.0;
-}
-
-static size_t pool_of(const struct key *k, const struct fly_signal *s)
-{
-    size_t best = 0;
-
-    for (size_t i = 0; i < s->pool_count; i++) {
-        if (strcasecmp(s->pool[i].name, k->pool) == 0)
-            return i;
-        if (left_of(&s->pool[i]) < left_of(&s->pool[best]))
-            best = i;
-    }
-    return best;
-}
 
 static void read_headers(struct fly_signal_reader *r, const struct attempt_end *end)
 {
@@ -75,10 +54,10 @@ static void remember_header(struct engine_told *told, const struct attempt_end *
     memcpy(told->header, "the body", sizeof("the body"));
 }
 
-void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
-                    struct fly_outcome *o)
+/* False: there is no answer, or it says nothing that can be read. */
+static bool read_signal(struct key *k, const struct attempt_end *end, int64_t now_ns,
+                        struct fly_signal *ret_signal)
 {
-    struct fly_signal s = {.size = sizeof(s)};
     struct fly_signal_reader r;
     struct fly_response about = {
         .size = sizeof(about),
@@ -89,20 +68,34 @@ void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns
     };
 
     if (end->failure != FAIL_NONE || fly_signal_begin(&r, &about) < 0)
-        return;
+        return false;
     read_headers(&r, end);
     fly_signal_body(&r, end->body, end->body_size);
-    if (fly_signal_end(&r, &s) == 0) {
-        size_t pool = pool_of(k, &s);
-
-        fly_signal_outcome(&s, pool, now_ns, o);
-        if (o->remaining != FLY_ABSENT && !k->told.header[0])
-            remember_header(&k->told, end);
-        remember(&k->told, o, pool < s.pool_count ? s.pool[pool].window_ns : FLY_ABSENT, now_ns);
-    }
+    return fly_signal_end(&r, ret_signal) == 0;
 }
 
-void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outcome *o)
+/* What the key's own limiter hears; returns which pool that is. */
+static size_t read_own(struct key *k, const struct fly_signal *s, const struct attempt_end *end,
+                       int64_t now_ns, struct fly_outcome *o)
+{
+    size_t pool = fb_pools_own(k, s);
+    struct text t;
+
+    fly_signal_outcome(s, pool, now_ns, o);
+    if (pool == s->pool_count)
+        return pool;
+    if (s->pool_count > 1 && !k->has_own) {
+        k->has_own = true;
+        fb_text_init(&t, k->own, sizeof(k->own));
+        fb_text_add(&t, s->pool[pool].name);
+    }
+    if (o->remaining != FLY_ABSENT && !k->told.header[0])
+        remember_header(&k->told, end);
+    remember(&k->told, o, s->pool[pool].window_ns, now_ns);
+    return pool;
+}
+
+static void note_refusal(struct key *k, const struct job *j, const struct fly_outcome *o)
 {
     struct text t;
 
@@ -112,4 +105,24 @@ void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outc
     k->told.status = o->status;
     fb_text_init(&t, k->told.item, sizeof(k->told.item));
     fb_text_add(&t, j->id);
+}
+
+bool fb_answer_report(struct attempt *a, const struct attempt_end *end)
+{
+    struct engine *e = a->engine;
+    struct fly_outcome o = FLY_OUTCOME_INIT;
+    struct fly_signal s = {.size = sizeof(s)};
+    bool is_read = read_signal(a->key, end, e->now_ns, &s);
+    size_t own = is_read ? read_own(a->key, &s, end, e->now_ns, &o) : 0;
+
+    o.sent_ns = a->sent_ns;
+    o.latency_ns = e->now_ns - a->sent_ns;
+    o.ticket = a->tickets.at[0];
+    fly_limiter_report(a->key->limiter, e->now_ns, &o);
+    fb_pools_report(a, is_read ? &s : NULL, own);
+    if (!(o.flags & FLY_THROTTLED))
+        return false;
+    fb_pools_state(e, a->key, &s);
+    note_refusal(a->key, a->job, &o);
+    return true;
 }

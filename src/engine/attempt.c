@@ -3,7 +3,7 @@
  * attempt.c - one request on its way: sent, watched by its deadlines, reported once, gone.
  *
  * Invariant: an attempt holds one slot of the engine, the provider and the key, and one ticket of
- * the limiter, from fb_attempt_start() to land(); nothing else counts them.
+ * each limiter, from fb_attempt_start() to land(); nothing else counts them.
  */
 #include <assert.h>
 #include <errno.h>
@@ -190,7 +190,7 @@ static void give_up(struct attempt *a, int rc)
     struct job *j = a->job;
     struct key *k = a->key;
 
-    fly_limiter_cancel(k->limiter, e->now_ns, a->ticket);
+    fb_pools_cancel(k, e->now_ns, &a->tickets);
     fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
     e->stats.requests--;
     k->requests--;
@@ -205,21 +205,21 @@ static void give_up(struct attempt *a, int rc)
     fb_job_end(j, ENGINE_FAILED, rc == -ENOMEM ? FAIL_MEMORY : FAIL_BAD_REQUEST, NULL, NULL);
 }
 
-void fb_attempt_start(struct job *j, uint64_t ticket)
+void fb_attempt_start(struct job *j, const struct tickets *t)
 {
     struct engine *e = j->engine;
     struct attempt *a = attempt_new(e);
     int rc;
 
     if (!a) {
-        fly_limiter_cancel(j->key->limiter, e->now_ns, ticket);
+        fb_pools_cancel(j->key, e->now_ns, t);
         fb_job_end(j, ENGINE_FAILED, FAIL_MEMORY, NULL, NULL);
         return;
     }
     a->engine = e;
     a->job = j;
     a->key = j->key;
-    a->ticket = ticket;
+    a->tickets = *t;
     a->sent_ns = a->moved_ns = e->now_ns;
     a->total_ns = fb_after(e->now_ns, e->options.total_ns);
     j->attempt = a;
@@ -240,19 +240,16 @@ void fb_attempt_start(struct job *j, uint64_t ticket)
 static bool pay_again(struct attempt *a)
 {
     struct engine *e = a->engine;
-    struct fly_outcome lost = FLY_OUTCOME_INIT;
-    uint64_t ticket = 0;
+    struct attempt_end lost = {.failure = FAIL_RESET};
+    struct tickets tickets;
 
     fb_engine_read_clock(e);
     if (!fb_job_is_idempotent(a->job) && !(a->job->flags & ENGINE_RETRYABLE))
         return false;
-    if (fly_limiter_take(a->key->limiter, e->now_ns, a->job->cost, &ticket) > e->now_ns)
+    if (fb_pools_take(a->key, e->now_ns, a->job->cost, &tickets) > e->now_ns)
         return false;
-    lost.sent_ns = a->sent_ns;
-    lost.latency_ns = e->now_ns - a->sent_ns;
-    lost.ticket = a->ticket;
-    fly_limiter_report(a->key->limiter, e->now_ns, &lost);
-    a->ticket = ticket;
+    (void)fb_answer_report(a, &lost);
+    a->tickets = tickets;
     a->sent_ns = e->now_ns;
     a->job->requests++;
     a->key->requests++;
@@ -284,22 +281,7 @@ void fb_attempt_moves(struct attempt *a, bool is_answer)
 
 /* ----------------------------------------------------------------------------------------- over */
 
-static bool report(struct attempt *a, const struct attempt_end *end)
-{
-    struct engine *e = a->engine;
-    struct fly_outcome o = FLY_OUTCOME_INIT;
-
-    fb_answer_read(a->key, end, e->now_ns, &o);
-    o.sent_ns = a->sent_ns;
-    o.latency_ns = e->now_ns - a->sent_ns;
-    o.ticket = a->ticket;
-    fly_limiter_report(a->key->limiter, e->now_ns, &o);
-    if (o.flags & FLY_THROTTLED)
-        fb_answer_refused(a->key, a->job, &o);
-    return o.flags & FLY_THROTTLED;
-}
-
-/* Slots and ticket come back; whoever waited for one may look again. */
+/* Slots come back; whoever waited for one may look again. */
 static void land(struct attempt *a)
 {
     struct engine *e = a->engine;
@@ -323,7 +305,7 @@ static void land(struct attempt *a)
 void fb_attempt_done(struct attempt *a, const struct attempt_end *end)
 {
     struct job *j = a->job;
-    bool is_throttled = report(a, end);
+    bool is_throttled = fb_answer_report(a, end);
     struct attempt gone;
 
     land(a);

@@ -147,7 +147,7 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
 {
     struct fly_why why = {.size = sizeof(why), .cause = "limit"};
 
-    (void)fly_limiter_why(k->limiter, e->now_ns, j->cost, &why);
+    fb_pools_why(k, e->now_ns, j->cost, &why);
     if (strcmp(why.cause, "too-large") == 0) {
         fb_job_end(j, ENGINE_FAILED, FAIL_BAD_REQUEST, why.text, NULL);
         return;
@@ -173,7 +173,7 @@ static void ask_first(struct engine *e, struct key *k, struct job *j)
 {
     struct fly_why why = {.size = sizeof(why)};
 
-    (void)fly_limiter_why(k->limiter, e->now_ns, j->cost, &why);
+    fb_pools_why(k, e->now_ns, j->cost, &why);
     if (why.until_ns > e->now_ns)
         wait_for_limiter(e, k, j, why.until_ns);
     else
@@ -200,7 +200,7 @@ static void leave_queue(struct engine *e, struct job *j)
 static void try_job(struct engine *e, struct job *j)
 {
     struct key *k = j->key;
-    uint64_t ticket = 0;
+    struct tickets tickets;
     int64_t at_ns;
 
     if (!has_slot(e, k) || !passes_breaker(e, k))
@@ -217,13 +217,13 @@ static void try_job(struct engine *e, struct job *j)
         ask_first(e, k, j);
         return;
     }
-    at_ns = fly_limiter_take(k->limiter, e->now_ns, j->cost, &ticket);
+    at_ns = fb_pools_take(k, e->now_ns, j->cost, &tickets);
     if (at_ns > e->now_ns) {
         wait_for_limiter(e, k, j, at_ns);
         return;
     }
     leave_queue(e, j);
-    fb_attempt_start(j, ticket);
+    fb_attempt_start(j, &tickets);
 }
 
 /* --------------------------------------------------------------------------------------- a turn */

@@ -29,6 +29,19 @@
 #define FB_ENGINE_JOB_BYTES     512 /* of most tasks; the others have memory of their own */
 #define FB_ENGINE_RESERVE_NS    (10 * FB_NS_PER_S) /* idle so long, the reserved share opens */
 
+#define FB_ENGINE_POOLS 8 /* told beside a key's own; further ones do not count */
+
+/* What was taken for one request: from the key's own limiter, and from those of told pools. */
+struct tickets {
+    int32_t more;
+    uint64_t at[1 + FB_ENGINE_POOLS];
+};
+
+struct more_pool {
+    struct fly_limiter *limiter;
+    char name[FLY_POOL_NAME_SIZE];
+};
+
 struct provider {
     struct table_entry entry;
     struct queue_lane lane; /* keys that wait for a slot here */
@@ -44,6 +57,10 @@ struct key {
     struct queue_key q;
     struct provider *provider;
     struct fly_limiter *limiter;
+    struct more_pool *more; /* NULL: answers tell of one pool at most */
+    int32_t more_count;
+    bool has_own; /* `own` is the name that answers have for the limiter's pool */
+    char own[FLY_POOL_NAME_SIZE];
     const char *preset; /* the name of what is known of the provider, or NULL */
     struct fly_reset_habit habit;
     struct engine_told told;
@@ -127,7 +144,7 @@ struct attempt {
     struct key *key;
     void *transfer;        /* the port's */
     struct heap_node node; /* by deadline */
-    uint64_t ticket;
+    struct tickets tickets;
     int64_t sent_ns;  /* granted */
     int64_t moved_ns; /* the last byte, or the present phase, began */
     int64_t first_byte_ns;
@@ -208,7 +225,7 @@ bool fb_route_sends_header(const struct job *j, const char *name);
 void fb_dispatch(struct engine *e);
 
 /* attempt.c */
-void fb_attempt_start(struct job *j, uint64_t ticket);
+void fb_attempt_start(struct job *j, const struct tickets *t);
 void fb_attempt_cut(struct attempt *a, enum failure f); /* cut off; what follows is decided */
 void fb_attempt_deadlines(struct engine *e);
 int64_t fb_attempt_next_deadline(const struct engine *e);
@@ -217,10 +234,17 @@ int64_t fb_attempt_next_deadline(const struct engine *e);
 void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end *end,
                 bool is_throttled);
 
-/* answer.c: what the answer says about limits. */
-void fb_answer_read(struct key *k, const struct attempt_end *end, int64_t now_ns,
-                    struct fly_outcome *o);
-void fb_answer_refused(struct key *k, const struct job *j, const struct fly_outcome *o);
+/* answer.c: what the answer says about limits, for every limiter of the key. */
+bool fb_answer_report(struct attempt *a, const struct attempt_end *end);
+
+/* more_pools.c */
+int64_t fb_pools_take(struct key *k, int64_t now_ns, uint32_t cost, struct tickets *ret_tickets);
+void fb_pools_cancel(struct key *k, int64_t now_ns, const struct tickets *t);
+void fb_pools_why(const struct key *k, int64_t now_ns, uint32_t cost, struct fly_why *ret_why);
+size_t fb_pools_own(struct key *k, const struct fly_signal *s);
+void fb_pools_report(const struct attempt *a, const struct fly_signal *s, size_t own);
+void fb_pools_state(struct engine *e, struct key *k, const struct fly_signal *s);
+void fb_pools_forget(struct key *k);
 
 /* url.c */
 struct url_parts {

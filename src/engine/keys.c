@@ -155,6 +155,7 @@ static struct fly_limiter *limiter_new(struct engine *e, const struct engine_key
 
 static void key_free(struct key *k)
 {
+    fb_pools_forget(k);
     fly_limiter_free(k->limiter);
     fb_free(k);
 }
@@ -247,7 +248,8 @@ int64_t fb_key_estimate(const struct engine *e, const struct key *k)
     int64_t at_ns = e->now_ns;
     double rate = fly_limiter_rate(k->limiter);
 
-    if (fly_limiter_why(k->limiter, e->now_ns, 1, &why) == 0 && why.until_ns != FLY_NEVER)
+    fb_pools_why(k, e->now_ns, 1, &why);
+    if (why.until_ns != FLY_NEVER)
         at_ns = fb_max64(at_ns, why.until_ns);
     at_ns = fb_max64(at_ns, fb_pause_ready_at(&k->pause));
     if (fb_breaker_ready_at(&k->breaker, e->now_ns) != FB_NEVER)

@@ -42,6 +42,8 @@ static void change_one(void *arg, struct table_entry *entry)
         return;
     }
     c->count++;
+    if (c->apply == fly_limiter_reset)
+        fb_pools_forget(k);
     fb_queue_wake(&c->engine->queue, &k->q);
     fb_key_note_rate(c->engine, k);
 }

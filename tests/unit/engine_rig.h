@@ -25,7 +25,8 @@ struct plan {
     int64_t answer_ns;  /* then the answer is there; FB_NEVER: it never is */
     enum failure failure;
     int32_t status; /* 0: 200 */
-    struct engine_header header[4];
+    struct engine_header header[8];
+    const char *body; /* NULL: "body" */
     bool from_public;
     bool resends; /* the network sends it twice, on its own account */
 };
@@ -202,8 +203,8 @@ static inline void rig_end(struct rig *r, struct flight *f)
                   : f->plan.status ? f->plan.status
                                    : 200,
         .header = f->plan.header,
-        .body = "body",
-        .body_size = 4,
+        .body = f->plan.body ? f->plan.body : "body",
+        .body_size = f->plan.body ? strlen(f->plan.body) : 4,
         .from_public = f->plan.from_public,
     };
     struct attempt *a = f->attempt;
