@@ -38,6 +38,7 @@ struct command {
 #define FB_COMMANDS(X) \
     X(demo)            \
     X(fetch)           \
+    X(serve)           \
     X(deferred)        \
     X(config)          \
     X(signals)         \

@@ -26,6 +26,7 @@
     X(waited_s, true)    /* of the tasks that ended, in all */         \
     X(latency_s, true)   /* of the answers, in all */                  \
     X(answers, true)     /* to divide that by */                       \
+    X(errors, true)      /* of these: 5xx, timeouts, none at all */    \
     X(limit, false)      /* permits a second; absent: none is known */ \
     X(confidence, false) /* in it */                                   \
     X(left, false)       /* of the quota that the server told */       \

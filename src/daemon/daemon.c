@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * daemon.c - from the beginning to the end.
+ *
+ * The end has three steps: nothing new is begun and what is under way may end; then the doors are
+ * closed; then the engine, the handles and the loop. A second signal makes each of them short.
+ */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/instant.h"
+#include "daemon/notify.h"
+#include "daemon/parts.h"
+#include "daemon/place.h"
+#include "util/alloc.h"
+
+#define DOORS_MS 1000
+
+int64_t fb_daemon_now(const struct daemon *d)
+{
+    return d->engine ? fb_engine_now(d->engine) : (int64_t)time(NULL) * FB_NS_PER_S;
+}
+
+void fb_daemon_notify(struct daemon *d, const char *line)
+{
+    char text[128];
+    struct timespec now = {0};
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)snprintf(text, sizeof text, "%s\nMONOTONIC_USEC=%lld", line,
+                   (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    int rc = fb_notify(text);
+    if (rc < 0)
+        fb_log(&d->log, LEVEL_warning, "notify", "%s", strerror(-rc));
+}
+
+void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_audit_event *e)
+{
+    const struct audit_entry *kept = fb_audit_add(&d->audit, fb_daemon_now(d), e);
+    struct buffer b = BUFFER_INIT;
+
+    fb_audit_json(kept, &b);
+    if (!b.failed)
+        fb_news_add(&d->news, "audit", b.bytes, b.size);
+    fb_buffer_fini(&b);
+    fb_log(&d->log, level, kept->kind, "%s%s%s", kept->provider, kept->provider[0] ? ": " : "",
+           kept->text);
+}
+
+/* --------------------------------------------------------------------------------------- the end */
+
+static void close_handle(uv_handle_t *h, void *context)
+{
+    (void)context;
+    if (!uv_is_closing(h))
+        uv_close(h, NULL);
+}
+
+static void home_closed(void *arg)
+{
+    struct daemon *d = arg;
+
+    d->home = NULL;
+    d->engine = NULL;
+    uv_walk(&d->loop, close_handle, NULL);
+}
+
+void fb_daemon_maybe_over(struct daemon *d)
+{
+    if (d->terms == 0 || fb_batches_running(d) > 0 || d->is_closing)
+        return;
+    if (!d->doors_told) {
+        d->doors_told = true;
+        fb_doors_close(d, d->terms > 1 ? 0 : DOORS_MS);
+    }
+    if (d->doors_open > 0)
+        return;
+    d->is_closing = true;
+    if (d->home)
+        fb_host_close(d->home, home_closed, d);
+    else
+        home_closed(d);
+}
+
+void fb_daemon_end(struct daemon *d, int64_t within_ms)
+{
+    if (d->terms++ == 0) {
+        fb_daemon_notify(d, "STOPPING=1");
+        fb_log(&d->log, LEVEL_info, "stopping", "what is under way may end; again: at once");
+    }
+    fb_batches_stop(d, (int)within_ms);
+    if (d->doors_told)
+        fb_doors_close(d, 0);
+    fb_daemon_maybe_over(d);
+}
+
+/* --------------------------------------------------------------------------------------- signals */
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct daemon *d = handle->data;
+    struct fly_error err = {""};
+
+    if (number == SIGHUP) {
+        (void)fb_reload(d, "SIGHUP", &err);
+        fb_reload_watch(d);
+    } else if (number == SIGUSR1) {
+        if (fb_log_reopen(&d->log, d->config->log.file, &err) < 0)
+            fb_log(&d->log, LEVEL_error, "log", "%s", err.text);
+    } else {
+        fb_daemon_end(d, d->terms == 0 ? DRAIN_MS : 0);
+    }
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+
+    if (d->engine && !d->is_closing)
+        fb_second(d);
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    fb_daemon_notify(timer->data, "WATCHDOG=1");
+}
+
+static void on_news(uv_async_t *wake)
+{
+    struct daemon *d = wake->data;
+
+    fb_sse_flush(&d->sse);
+}
+
+static void wake(void *context)
+{
+    struct daemon *d = context;
+
+    (void)uv_async_send(&d->wake);
+}
+
+static void open_handles(struct daemon *d)
+{
+    static const int SIGNALS[] = {SIGHUP, SIGUSR1, SIGTERM, SIGINT};
+    int64_t every_ms = fb_notify_every_ms();
+
+    (void)uv_async_init(&d->loop, &d->wake, on_news);
+    (void)uv_timer_init(&d->loop, &d->second);
+    (void)uv_timer_init(&d->loop, &d->watchdog);
+    (void)uv_timer_init(&d->loop, &d->settle);
+    (void)uv_fs_event_init(&d->loop, &d->watch);
+    d->wake.data = d->second.data = d->watchdog.data = d->settle.data = d->watch.data = d;
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++) {
+        (void)uv_signal_init(&d->loop, &d->signals[i]);
+        d->signals[i].data = d;
+        (void)uv_signal_start(&d->signals[i], on_signal, SIGNALS[i]);
+    }
+    (void)uv_timer_start(&d->second, on_second, 1000, 1000);
+    if (every_ms > 0)
+        (void)uv_timer_start(&d->watchdog, on_watchdog, (uint64_t)every_ms, (uint64_t)every_ms);
+}
+
+/* ----------------------------------------------------------------------------------- beginning */
+
+static int load(struct daemon *d)
+{
+    struct config_report report = {0};
+
+    if (d->o->file)
+        fb_buffer_add_text(&d->file, d->o->file);
+    else
+        (void)fb_config_find_file(&d->file, false);
+    struct config_sources from = {.file = d->file.size > 0 ? fb_buffer_text(&d->file) : NULL,
+                                  .environment = d->o->environment,
+                                  .flags = d->o->flags};
+    int rc = fb_config_load(&from, &report, &d->config);
+    fputs(fb_config_report_text(&report), stderr);
+    if (rc < 0 && report.mistakes == 0)
+        fprintf(stderr, "flyball serve: %s\n", strerror(-rc));
+    fb_config_report_fini(&report);
+    return rc;
+}
+
+static int take_place(struct daemon *d, struct fly_error *err)
+{
+    const char *said = d->config->listeners.admin.socket;
+
+    d->lock = -1;
+    if (said && strcmp(said, "off") == 0)
+        return 0;
+    if (said)
+        fb_buffer_add_text(&d->socket, said);
+    else if (fb_control_place(&d->socket, true, err) < 0)
+        return -ENOENT;
+    d->lock = fb_control_lock(fb_buffer_text(&d->socket), err);
+    return d->lock < 0 ? d->lock : 0;
+}
+
+static int open_parts(struct daemon *d, struct fly_error *err)
+{
+    int rc = fb_log_open(&d->log, d->config->log.file, err);
+
+    if (rc == 0)
+        rc = take_place(d, err);
+    if (rc == 0)
+        rc = fb_meters_init(&d->meters);
+    if (rc == 0)
+        rc = fb_news_init(&d->news, (uint64_t)(d->began_ns / FB_NS_PER_S), 0);
+    if (rc < 0)
+        return rc;
+    d->news.wake = wake;
+    d->news.context = d;
+    fb_sse_init(&d->sse, &d->news);
+    fb_history_init(&d->history);
+    fb_reload_apply(d, d->config);
+    rc = fb_home_open(d, err);
+    return rc == 0 ? fb_doors_open(d, err) : rc;
+}
+
+static void say_where(const struct daemon *d)
+{
+    static const char *const NAMES[DOORS] = {"public", "internal", "control"};
+
+    for (int i = 0; i < DOORS; i++) {
+        if (!d->door[i].server || d->o->quiet)
+            continue;
+        printf("%s %s%s\n", NAMES[i], i == DOOR_CONTROL ? "" : "http://", d->door[i].where);
+    }
+    (void)fflush(stdout);
+}
+
+static void disable_some(struct daemon *d)
+{
+    for (size_t i = 0; i < d->config->provider_count; i++)
+        if (!d->config->provider[i].enabled &&
+            fb_engine_enable(d->engine, d->config->provider[i].name, false) < 0)
+            fb_log(&d->log, LEVEL_error, "start", "out of memory");
+}
+
+static void ready(struct daemon *d)
+{
+    d->loaded_ns = d->began_ns = fb_daemon_now(d);
+    d->success_s = d->began_ns / FB_NS_PER_S;
+    disable_some(d);
+    fb_reload_watch(d);
+    say_where(d);
+    fb_log(&d->log, LEVEL_info, "start", "flyball %s, process %ld", fly_version(), (long)getpid());
+    fb_batches_begin(d);
+    fb_daemon_notify(d, "READY=1");
+}
+
+static void give_back(struct daemon *d)
+{
+    fb_batches_free(d);
+    fb_control_unlock(d->socket.size > 0 ? fb_buffer_text(&d->socket) : "", d->lock);
+    fb_history_fini(&d->history);
+    fb_news_fini(&d->news);
+    fb_meters_fini(&d->meters);
+    fb_log(&d->log, LEVEL_info, "end", "exit code %d", d->code);
+    fb_log_close(&d->log);
+    for (int i = 0; i < DOORS; i++)
+        fb_buffer_fini(&d->door[i].token);
+    fb_config_free(d->config);
+    fb_buffer_fini(&d->socket);
+    fb_buffer_fini(&d->file);
+}
+
+static void run(struct daemon *d)
+{
+    struct fly_error err = {""};
+
+    d->began_ns = (int64_t)time(NULL) * FB_NS_PER_S;
+    open_handles(d);
+    int rc = open_parts(d, &err);
+    if (rc < 0) {
+        fprintf(stderr, "flyball serve: %s\n", err.text[0] ? err.text : strerror(-rc));
+        d->code = rc == -EPERM || rc == -EINVAL ? 2 : 1;
+        d->terms = 2;
+        fb_daemon_maybe_over(d);
+    } else {
+        ready(d);
+    }
+    (void)uv_run(&d->loop, UV_RUN_DEFAULT);
+}
+
+int fb_daemon_run(const struct daemon_options *o)
+{
+    struct daemon *d = fb_alloc(sizeof *d);
+    int code = 1;
+
+    if (!d || uv_loop_init(&d->loop) < 0) {
+        fputs("flyball serve: out of memory\n", stderr);
+        fb_free(d);
+        return 1;
+    }
+    (void)signal(SIGPIPE, SIG_IGN);
+    d->o = o;
+    d->lock = -1;
+    d->log.fd = STDERR_FILENO;
+    d->log.level = LEVEL_info;
+    if (load(d) < 0) {
+        code = 2;
+        fb_buffer_fini(&d->file);
+        (void)uv_loop_close(&d->loop);
+        fb_free(d);
+        return code;
+    }
+    run(d);
+    (void)uv_loop_close(&d->loop);
+    code = d->code;
+    give_back(d);
+    fb_free(d);
+    return code;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* log.c - levels, lines, and the descriptor under which they are written. */
+#include "daemon/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/instant.h"
+#include "daemon/news.h"
+#include "util/buffer.h"
+#include "util/json.h"
+#include "view/words.h"
+
+#define TEXT_MAX 2048
+
+static const char *level_name(enum log_level level)
+{
+#define X(name) #name,
+    static const char *const NAMES[] = {FB_LOG_LEVELS(X)};
+#undef X
+
+    return NAMES[level];
+}
+
+static int open_file(const char *path, struct fly_error *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+
+    if (fd >= 0)
+        return fd;
+    int error = -errno;
+    (void)snprintf(err->text, sizeof err->text, "cannot write the log %.150s: %s", path,
+                   strerror(-error));
+    return error;
+}
+
+int fb_log_open(struct log *l, const char *path, struct fly_error *err)
+{
+    l->fd = STDERR_FILENO;
+    l->is_file = false;
+    if (!path)
+        return 0;
+    int fd = open_file(path, err);
+    if (fd < 0)
+        return fd;
+    l->fd = fd;
+    l->is_file = true;
+    return 0;
+}
+
+int fb_log_reopen(struct log *l, const char *path, struct fly_error *err)
+{
+    if (!path || !l->is_file)
+        return path || l->is_file ? fb_log_open(l, path, err) : 0;
+    int fd = open_file(path, err);
+    if (fd < 0)
+        return fd;
+    int error = dup2(fd, l->fd) < 0 || fcntl(l->fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
+    (void)close(fd);
+    return error;
+}
+
+void fb_log_close(struct log *l)
+{
+    if (l->is_file)
+        (void)close(l->fd);
+    l->is_file = false;
+    l->fd = STDERR_FILENO;
+}
+
+static void write_line(struct log *l, const struct buffer *b)
+{
+    if (b->failed || write(l->fd, b->bytes, b->size) != (ssize_t)b->size)
+        l->lines_lost++;
+}
+
+static void add_logfmt(struct buffer *b, const char *name, const char *value)
+{
+    if (b->size > 0)
+        fb_buffer_add_char(b, ' ');
+    fb_buffer_add_text(b, name);
+    fb_buffer_add_char(b, '=');
+    fb_json_add_string(b, value, strlen(value));
+}
+
+static void make_line(const struct log *l, enum log_level level, const char *event,
+                      const char *text, struct buffer *b)
+{
+    struct buffer when = BUFFER_INIT;
+
+    fb_words_instant((int64_t)time(NULL), &when);
+    const char *time_text = fb_buffer_text(&when);
+    if (l->form == LOG_JSON) {
+        fb_buffer_add_char(b, '{');
+        fb_json_text(b, "time", time_text ? time_text : "");
+        fb_json_text(b, "level", level_name(level));
+        fb_json_text(b, "event", event);
+        fb_json_text(b, "text", text);
+        fb_buffer_add_text(b, "}\n");
+    } else {
+        fb_buffer_add_text(b, "time=");
+        fb_buffer_add_text(b, time_text ? time_text : "");
+        fb_buffer_add_text(b, " level=");
+        fb_buffer_add_text(b, level_name(level));
+        fb_buffer_add_text(b, " event=");
+        fb_buffer_add_text(b, event);
+        add_logfmt(b, "text", text);
+        fb_buffer_add_char(b, '\n');
+    }
+    fb_buffer_fini(&when);
+}
+
+void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
+{
+    struct buffer b = BUFFER_INIT;
+    char text[TEXT_MAX];
+    va_list words;
+
+    if (level > l->level)
+        return;
+    va_start(words, format);
+    (void)vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    make_line(l, level, event, text, &b);
+    write_line(l, &b);
+    fb_buffer_fini(&b);
+}
+
+static enum log_level level_of(const struct event *e)
+{
+    if (!fb_news_is_news(e))
+        return LEVEL_debug;
+    return e->kind == FB_EVENT_OUTCOME || e->kind == FB_EVENT_STUCK ? LEVEL_warning : LEVEL_info;
+}
+
+void fb_log_event(void *self, const struct event *e)
+{
+    struct log *l = self;
+    enum log_level level = level_of(e);
+    struct buffer event = BUFFER_INIT;
+    struct buffer b = BUFFER_INIT;
+
+    if (level > l->level)
+        return;
+    fb_log_line(&event, l->form, 0, e);
+    fb_buffer_add_text(&b, l->form == LOG_JSON ? "{\"level\":\"" : "level=");
+    fb_buffer_add_text(&b, level_name(level));
+    fb_buffer_add_text(&b, l->form == LOG_JSON ? "\"," : " ");
+    size_t skip = l->form == LOG_JSON ? 1 : 0;
+    if (event.size > skip)
+        fb_buffer_add(&b, event.bytes + skip, event.size - skip);
+    b.failed |= event.failed;
+    write_line(l, &b);
+    fb_buffer_fini(&event);
+    fb_buffer_fini(&b);
+}

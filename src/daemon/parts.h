@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parts.h - the daemon inside: what its files share.
+ *
+ * daemon.c begins and ends it, signals.c hears, second.c is what happens once a second; listen.c
+ * opens its doors, routes.c is the table of what may be asked, status.c and answers.c say it,
+ * admin.c acts; batches.c runs lists, reload.c brings a new configuration into force, alarm.c
+ * raises alerts.
+ */
+#ifndef FLYBALL_DAEMON_PARTS_H
+#define FLYBALL_DAEMON_PARTS_H
+
+#include <uv.h>
+
+#include "config/config.h"
+#include "daemon/alerts.h"
+#include "daemon/audit.h"
+#include "daemon/daemon.h"
+#include "daemon/gauges.h"
+#include "daemon/grade.h"
+#include "daemon/log.h"
+#include "daemon/metrics.h"
+#include "daemon/sse.h"
+#include "fetch/fetch.h"
+#include "fetch/host.h"
+#include "view/status.h"
+
+#define DRAIN_MS    5000 /* what is under way may take after the first SIGTERM */
+#define BATCHES_MAX 64   /* that are known; the oldest that has ended is forgotten first */
+
+struct daemon;
+
+/* One of the three doors. */
+struct door {
+    struct server *server; /* NULL: closed */
+    struct router router;
+    struct buffer token;
+    char where[128]; /* for people */
+};
+
+enum { DOOR_PUBLIC, DOOR_INTERNAL, DOOR_CONTROL, DOORS };
+
+enum batch_state { BATCH_RUNS, BATCH_ENDED };
+
+/* A list that is worked through, and one that was. */
+struct work {
+    struct work *next;
+    struct daemon *daemon;
+    enum batch_state state;
+    char name[VIEW_NAME];
+    struct buffer list, output, folder, journal, provider; /* as the options point to */
+    struct buffer text;                                    /* URLs that were submitted as words */
+    const char **urls;
+    struct fetch_options options;
+    struct fetch *fetch;        /* while it runs */
+    int code;                   /* how it ended */
+    int64_t began_ns, ended_ns; /* since 1970 */
+    struct progress progress;   /* as it was last */
+    char said[256];             /* the last line that it had to say */
+    bool is_configured;         /* from `batches:`, not submitted */
+};
+
+struct daemon {
+    const struct daemon_options *o;
+    uv_loop_t loop;
+    struct config *config; /* in force */
+    struct buffer file;    /* of the configuration; empty: there is none */
+    struct host *home;
+    struct engine *engine;
+
+    struct log log;
+    struct meters meters;
+    struct news news;
+    struct sse sse;
+    struct history history;
+    struct gauges gauges;
+    struct audit audit;
+    struct grader grader;
+    struct alerts alerts;
+    int alarms_out;    /* commands that run */
+    int64_t success_s; /* when something last succeeded */
+    int64_t began_ns;  /* since 1970 */
+
+    struct door door[DOORS];
+    struct buffer socket;
+    int lock;
+
+    uv_async_t wake; /* there is news */
+    uv_timer_t second, watchdog, settle;
+    uv_signal_t signals[4];
+    uv_fs_event_t watch;
+
+    struct work *batches;
+    int64_t batch_number;
+    int64_t reloads, reloads_failed;
+    int64_t loaded_ns; /* since 1970: the configuration in force */
+    char refused[256]; /* why the one read last is not; "": it is */
+    bool is_paused;
+    int terms; /* signals to end */
+    int doors_open;
+    bool doors_told; /* to close */
+    bool is_closing;
+    int code;
+};
+
+/* Nanoseconds since 1970: the engine's clock. */
+int64_t fb_daemon_now(const struct daemon *d);
+
+/* An entry of the audit, which is news and a line of the log as well. */
+void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_audit_event *e);
+
+/* Begin to end: what is under way has so long. Again: at most so long. */
+void fb_daemon_end(struct daemon *d, int64_t within_ms);
+
+/* A batch or a door is gone: perhaps that was the last one. */
+void fb_daemon_maybe_over(struct daemon *d);
+
+/* A line such as "READY=1" for the service manager. */
+void fb_daemon_notify(struct daemon *d, const char *line);
+
+/* ---- home.c: the engine and what it needs ---- */
+int fb_home_open(struct daemon *d, struct fly_error *err) __attribute__((warn_unused_result));
+void fb_home_options(const struct daemon *d, const struct config *c, struct engine_options *o);
+
+/* ---- listen.c ---- */
+int fb_doors_open(struct daemon *d, struct fly_error *err) __attribute__((warn_unused_result));
+void fb_doors_close(struct daemon *d, int64_t within_ms);
+
+/* ---- routes.c ---- */
+extern const struct route *const fb_routes_public[];
+extern const struct route *const fb_routes_internal[];
+
+static inline struct daemon *fb_daemon_of(const struct call *c)
+{
+    return c->router->context;
+}
+
+/* ---- status.c ---- */
+void fb_status_answer(struct call *c);
+void fb_status_view_answer(struct call *c);
+void fb_top_view_answer(struct call *c);
+void fb_status_tick(struct daemon *d, struct buffer *out);
+/* The keys of the engine, at most `most`: those with something to do first. Returns how many. */
+size_t fb_status_keys(struct daemon *d, struct view_key *keys, size_t most);
+void fb_work_view(const struct work *b, bool is_public, struct view_batch *ret_view);
+
+/* ---- answers.c ---- */
+
+/* How a text is to be laid out, as the query says. True: as JSON. */
+bool fb_call_style(const struct call *c, struct view_style *ret_style);
+/* A whole answer of text; the buffer is freed. */
+void fb_call_send_text(struct call *c, struct buffer *text);
+
+void fb_limits_answer(struct call *c);
+void fb_learned_answer(struct call *c);
+void fb_why_answer(struct call *c);
+void fb_audit_answer(struct call *c);
+
+/* ---- admin.c ---- */
+extern const struct route fb_admin_routes[];
+
+/* ---- second.c ---- */
+void fb_second(struct daemon *d);
+
+/* ---- batches.c ---- */
+void fb_batches_begin(struct daemon *d); /* those of the configuration that do not run yet */
+void fb_batches_stop(struct daemon *d, int wait_ms);
+int fb_work_submit(struct daemon *d, const char *json, size_t size, struct work **ret_batch,
+                   struct fly_error *err) __attribute__((warn_unused_result));
+struct work *fb_work_find(const struct daemon *d, const char *name);
+int64_t fb_batches_running(const struct daemon *d);
+void fb_batches_free(struct daemon *d);
+
+/* ---- reload.c ---- */
+
+/* Read it anew. 0; or a negative errno with a sentence, and nothing has changed. */
+int fb_reload(struct daemon *d, const char *cause, struct fly_error *err);
+/* What of a configuration is kept elsewhere than in the engine. */
+void fb_reload_apply(struct daemon *d, const struct config *c);
+
+/* The file, for changes. */
+void fb_reload_watch(struct daemon *d);
+
+/* ---- alarm.c ---- */
+void fb_alarm_look(struct daemon *d);
+void fb_alarm_grade(struct daemon *d, enum grade before);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reload.c - another configuration into force, in place.
+ *
+ * Everything is read and checked first; then the engine is tuned, which is the last step that can
+ * fail; what follows cannot. Limits change in the limiters that are there, so nothing that was
+ * spent, held or learned is lost. Listeners, store and ledger stay as they were at the start: a
+ * change of theirs is told, and needs a restart.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/notify.h"
+#include "daemon/parts.h"
+#include "engine/control.h"
+
+#define SETTLE_MS 200 /* editors write a file in several steps */
+
+/* ------------------------------------------------------------------------------ into force */
+
+static void set_alerts(struct daemon *d, const struct config *c)
+{
+    d->alerts.rules = (struct alert_rules){.warning = (double)c->alerts.warning_ppm / 1e6,
+                                           .critical = (double)c->alerts.critical_ppm / 1e6,
+                                           .wait_s = (double)c->alerts.wait_ns / 1e9,
+                                           .grade = c->alerts.grade,
+                                           .every_ns = c->alerts.every_ns};
+}
+
+void fb_reload_apply(struct daemon *d, const struct config *c)
+{
+    d->log.form = c->log.form == CONFIG_LOG_JSON ? LOG_JSON : LOG_LOGFMT;
+    d->log.level = (enum log_level)c->log.level;
+    set_alerts(d, c);
+    for (size_t i = 0; i < c->provider_count; i++) {
+        const struct config_provider *p = &c->provider[i];
+
+        if (p->pool_count == 0)
+            fb_meters_reserve(&d->meters, p->name, "default");
+        for (size_t j = 0; j < p->pool_count; j++)
+            fb_meters_reserve(&d->meters, p->name, p->pool[j].name);
+    }
+}
+
+/* A provider's limits, pool by pool, where keys of it are there. */
+static void set_limits(struct daemon *d, const struct config_provider *p)
+{
+    struct fly_error err = {""};
+    int rc = fb_engine_limit(d->engine, p->name, NULL, fb_config_limit(p, NULL), &err);
+
+    for (size_t i = 0; rc >= 0 && i < p->pool_count; i++)
+        rc = fb_engine_limit(d->engine, p->name, p->pool[i].name, fb_config_limit(p, &p->pool[i]),
+                             &err);
+    if (rc < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "%s: %s", p->name, err.text);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Whether the limits of a provider are as they were; then its limiters are left alone. */
+static bool has_same_limits(const struct config_provider *a, const struct config_provider *b)
+{
+    if (!a || a->pool_count != b->pool_count || !is_same_text(a->limit, b->limit))
+        return false;
+    for (size_t i = 0; i < a->pool_count; i++)
+        if (!is_same_text(a->pool[i].name, b->pool[i].name) ||
+            !is_same_text(a->pool[i].limit, b->pool[i].limit))
+            return false;
+    return true;
+}
+
+static void set_providers(struct daemon *d, const struct config *c)
+{
+    for (size_t i = 0; i < c->provider_count; i++) {
+        const struct config_provider *p = &c->provider[i];
+        const struct config_provider *before = fb_config_provider(d->config, p->name);
+
+        if (!has_same_limits(before, p))
+            set_limits(d, p);
+        if ((!before || before->enabled != p->enabled) &&
+            fb_engine_enable(d->engine, p->name, p->enabled) < 0)
+            fb_log(&d->log, LEVEL_error, "reload", "%s: out of memory", p->name);
+    }
+}
+
+/* What cannot change while it runs. */
+static void tell_of_rest(struct daemon *d, const struct config *c)
+{
+    const struct config_listeners *a = &d->config->listeners;
+    const struct config_listeners *b = &c->listeners;
+
+    if (!is_same_text(a->public.listen, b->public.listen) ||
+        !is_same_text(a->internal.listen, b->internal.listen) ||
+        !is_same_text(a->admin.socket, b->admin.socket))
+        fb_log(&d->log, LEVEL_warning, "reload", "other listeners need a restart");
+    if (!is_same_text(d->config->store.folder, c->store.folder) ||
+        !is_same_text(d->config->ledger.path, c->ledger.path))
+        fb_log(&d->log, LEVEL_warning, "reload", "another store or ledger needs a restart");
+}
+
+static int bring_into_force(struct daemon *d, struct config *c, struct fly_error *err)
+{
+    struct engine_options o;
+    struct fly_error log_err = {""};
+
+    fb_home_options(d, c, &o);
+    int rc = fb_engine_tune(d->engine, &o, err);
+    if (rc < 0)
+        return rc;
+    tell_of_rest(d, c);
+    set_providers(d, c);
+    if (!is_same_text(d->config->log.file, c->log.file) &&
+        fb_log_reopen(&d->log, c->log.file, &log_err) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "%s", log_err.text);
+    fb_reload_apply(d, c);
+    for (int i = 0; i < DOORS; i++)
+        d->door[i].router.guard.host = NULL;
+    d->door[DOOR_PUBLIC].router.guard.host = c->listeners.public.hosts;
+    d->door[DOOR_INTERNAL].router.guard.host = c->listeners.internal.hosts;
+    fb_config_free(d->config);
+    d->config = c;
+    d->loaded_ns = fb_daemon_now(d);
+    fb_batches_begin(d);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------- reading */
+
+static int load(struct daemon *d, struct config **ret_config, struct fly_error *err)
+{
+    struct config_report report = {0};
+    struct config_sources from = {.file = d->file.size > 0 ? fb_buffer_text(&d->file) : NULL,
+                                  .environment = d->o->environment,
+                                  .flags = d->o->flags};
+    int rc = fb_config_load(&from, &report, ret_config);
+
+    if (rc < 0)
+        (void)snprintf(err->text, sizeof err->text, "%.250s",
+                       report.mistakes > 0 ? fb_config_report_first(&report) : strerror(-rc));
+    fb_config_report_fini(&report);
+    return rc;
+}
+
+static void tell(struct daemon *d, const char *cause, int rc, const char *why)
+{
+    struct view_audit_event e = {.kind = "reload", .cause = cause};
+
+    e.text = rc < 0 ? why : "the configuration is in force";
+    (void)snprintf(d->refused, sizeof d->refused, "%s", rc < 0 ? why : "");
+    if (rc < 0)
+        d->reloads_failed++;
+    else
+        d->reloads++;
+    fb_daemon_audit(d, rc < 0 ? LEVEL_error : LEVEL_info, &e);
+}
+
+int fb_reload(struct daemon *d, const char *cause, struct fly_error *err)
+{
+    struct config *c = NULL;
+
+    if (d->terms > 0) {
+        (void)snprintf(err->text, sizeof err->text, "the daemon is about to end");
+        return -ESHUTDOWN;
+    }
+    fb_daemon_notify(d, "RELOADING=1");
+    int rc = load(d, &c, err);
+    if (rc == 0)
+        rc = bring_into_force(d, c, err);
+    if (rc < 0 && c)
+        fb_config_free(c);
+    tell(d, cause, rc, err->text);
+    fb_daemon_notify(d, "READY=1");
+    return rc;
+}
+
+/* ------------------------------------------------------------------------------- the file itself */
+
+static void settled(uv_timer_t *timer)
+{
+    struct daemon *d = timer->data;
+    struct fly_error err = {""};
+
+    (void)fb_reload(d, "file", &err);
+    fb_reload_watch(d); /* it may be another file by now */
+}
+
+static void changed(uv_fs_event_t *watch, const char *name, int events, int status)
+{
+    struct daemon *d = watch->data;
+
+    (void)name;
+    (void)events;
+    (void)status;
+    if (d->terms == 0)
+        (void)uv_timer_start(&d->settle, settled, SETTLE_MS, 0);
+}
+
+void fb_reload_watch(struct daemon *d)
+{
+    if (d->file.size == 0)
+        return;
+    (void)uv_fs_event_stop(&d->watch);
+    if (uv_fs_event_start(&d->watch, changed, fb_buffer_text(&d->file), 0) < 0)
+        fb_log(&d->log, LEVEL_warning, "reload", "%s cannot be watched for changes",
+               fb_buffer_text(&d->file));
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * routes.c - what may be asked, and at which door.
+ *
+ * A new page is a row here and a function; files of a dashboard are a table of their own, added to
+ * fb_routes_public.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/parts.h"
+#include "util/json.h"
+
+/* ---------------------------------------------------------------------------------- small ones */
+
+/* Well as long as it can answer; 503 once it ends. */
+static void answer_healthz(struct call *c)
+{
+    const struct daemon *d = fb_daemon_of(c);
+    struct buffer b = BUFFER_INIT;
+
+    fb_buffer_add_char(&b, '{');
+    fb_json_text(&b, "schema", "flyball.health/1");
+    fb_json_bool(&b, "ok", d->terms == 0);
+    fb_json_text(&b, "grade", fb_grade_name(d->grader.grade));
+    fb_json_bool(&b, "draining", d->terms > 0);
+    fb_buffer_add_text(&b, "}\n");
+    fb_call_send_json(c, d->terms > 0 ? 503 : 200, &b);
+}
+
+static void answer_events(struct call *c)
+{
+    fb_sse_answer(&fb_daemon_of(c)->sse, c);
+}
+
+static void answer_history(struct call *c)
+{
+    struct daemon *d = fb_daemon_of(c);
+    struct buffer b = BUFFER_INIT;
+    char step[8] = "1";
+    char samples[8] = "1440";
+
+    (void)fb_call_query(c, "step", step, sizeof step);
+    (void)fb_call_query(c, "samples", samples, sizeof samples);
+    (void)pthread_mutex_lock(&d->meters.lock);
+    int rc = fb_history_json(&d->history, &d->meters, (int)strtol(step, NULL, 10),
+                             (size_t)strtoul(samples, NULL, 10), &b);
+    (void)pthread_mutex_unlock(&d->meters.lock);
+    if (rc < 0) {
+        fb_buffer_fini(&b);
+        fb_call_refuse(c, 400, "step is 1, 10 or 60 seconds");
+        return;
+    }
+    fb_call_send_json(c, 200, &b);
+}
+
+/* ------------------------------------------------------------------------------------- metrics */
+
+static void add_servers(const struct daemon *d, struct metrics_facts *f)
+{
+    for (int i = 0; i < DOORS; i++) {
+        if (!d->door[i].server)
+            continue;
+        struct server_stats s = fb_server_stats(d->door[i].server);
+        f->connections += (int64_t)s.accepted;
+        f->bad_requests += (int64_t)s.bad;
+    }
+}
+
+static void answer_metrics(struct call *c)
+{
+    struct daemon *d = fb_daemon_of(c);
+    struct slice accept = fb_guard_field(c->x->request, "Accept");
+    bool openmetrics = fb_slice_search(accept, "application/openmetrics-text") < accept.length;
+    struct buffer b = BUFFER_INIT;
+    struct metrics_facts f = {
+        .gauges = &d->gauges,
+        .meters = &d->meters,
+        .grade = fb_grade_name(d->grader.grade),
+        .began_s = d->began_ns / INT64_C(1000000000),
+        .batches = fb_batches_running(d),
+        .event_clients = d->sse.count,
+        .reloads = d->reloads,
+        .reloads_failed = d->reloads_failed,
+        .news_skipped = (int64_t)d->news.skipped,
+        .alerts = d->alerts.raised,
+    };
+
+    add_servers(d, &f);
+    fb_metrics_write(&f, openmetrics, &b);
+    if (b.failed)
+        fb_call_refuse(c, 503, "out of memory");
+    else
+        fb_call_send(c, 200, fb_metric_type(openmetrics), (struct slice){b.bytes, b.size});
+    fb_buffer_fini(&b);
+}
+
+/* -------------------------------------------------------------------------------------- tables */
+
+static const struct route READING[] = {
+    {"GET", "/status", false, fb_status_answer},
+    {"GET", "/healthz", false, answer_healthz},
+    {"GET", "/events", false, answer_events},
+    {"GET", "/history", false, answer_history},
+    {0},
+};
+
+/* For those who run it: with more than everybody may know, and laid out for terminals. */
+static const struct route INSIDE[] = {
+    {"GET", "/metrics", false, answer_metrics},
+    {"GET", "/view/status", false, fb_status_view_answer},
+    {"GET", "/view/top", false, fb_top_view_answer},
+    {"GET", "/view/limits", false, fb_limits_answer},
+    {"GET", "/view/learned", false, fb_learned_answer},
+    {"GET", "/view/why", false, fb_why_answer},
+    {"GET", "/view/audit", false, fb_audit_answer},
+    {0},
+};
+
+const struct route *const fb_routes_public[] = {READING, NULL};
+const struct route *const fb_routes_internal[] = {READING, INSIDE, fb_admin_routes, NULL};

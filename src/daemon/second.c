@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* second.c - what happens once a second: look, remember, judge, tell. */
+#include <math.h>
+
+#include "core/instant.h"
+#include "daemon/parts.h"
+
+/* The last minute of the ring of seconds, over all sets. */
+static void last_minute(const struct daemon *d, double *ret_answers, double *ret_failed)
+{
+    size_t length = fb_history_form[0].length;
+    uint64_t count = d->history.count[0];
+    uint64_t from = count > 60 ? count - 60 : 0;
+
+    *ret_answers = *ret_failed = 0.0;
+    for (size_t s = 0; s < METER_SETS; s++) {
+        for (uint64_t i = from; d->history.sample[s] && i < count; i++) {
+            const struct figures *f = &d->history.sample[s][i % length];
+
+            *ret_answers +=
+                isnan(f->value[FIGURE_answers]) ? 0.0 : (double)f->value[FIGURE_answers];
+            *ret_failed += isnan(f->value[FIGURE_errors]) ? 0.0 : (double)f->value[FIGURE_errors];
+        }
+    }
+}
+
+/* Silence counts while something is tried: who waits for a limit is not failing. */
+static int64_t silence(struct daemon *d, const struct figures *now, int64_t second)
+{
+    double good = 0.0;
+    double tried = 0.0;
+
+    for (size_t i = 0; i < d->gauges.sets; i++) {
+        good += (double)(now[i].value[FIGURE_answers] - now[i].value[FIGURE_errors]);
+        tried += (double)now[i].value[FIGURE_answers] + (double)now[i].value[FIGURE_in_flight];
+    }
+    if (good > 0.0 || tried <= 0.0)
+        d->success_s = second;
+    return second - d->success_s;
+}
+
+static void judge(struct daemon *d, const struct figures *now, int64_t second)
+{
+    struct grade_facts f = {0};
+    enum grade before = d->grader.grade;
+
+    last_minute(d, &f.answers, &f.errors);
+    for (size_t i = 0; i < d->gauges.sets; i++)
+        f.broken += d->gauges.set[i].broken;
+    f.silent_s = silence(d, now, second);
+    if (fb_grade(&d->grader, &f))
+        fb_alarm_grade(d, before);
+}
+
+static void tell(struct daemon *d)
+{
+    struct buffer tick = BUFFER_INIT;
+
+    if (d->sse.count > 0)
+        fb_status_tick(d, &tick);
+    fb_sse_tick(&d->sse, (struct slice){tick.bytes, tick.failed ? 0 : tick.size});
+    fb_buffer_fini(&tick);
+}
+
+void fb_second(struct daemon *d)
+{
+    struct figures now[METER_SETS];
+    int64_t second = fb_daemon_now(d) / FB_NS_PER_S;
+
+    fb_gauges_read(&d->gauges, d->engine, &d->meters, fb_engine_now(d->engine), now);
+    fb_history_add(&d->history, second, now, d->gauges.sets);
+    judge(d, now, second);
+    fb_alarm_look(d);
+    tell(d);
+}

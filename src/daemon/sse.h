@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sse.h - /events: news as server-sent events, to a bounded number of clients.
+ *
+ * Who comes back with Last-Event-ID gets what it missed, or "gap" where that is no longer known.
+ * Once a second comes "tick" with the figures of now, without an id; after 15 s of silence a
+ * comment. A client that does not read is given no more until it has, and is cut by the server's
+ * own deadline.
+ */
+#ifndef FLYBALL_DAEMON_SSE_H
+#define FLYBALL_DAEMON_SSE_H
+
+#include "daemon/news.h"
+#include "serve/router.h"
+
+#define SSE_CLIENTS_MAX 64
+
+struct sse_client;
+
+struct sse {
+    struct news *news;
+    struct sse_client *first;
+    int count;
+    int max;
+};
+
+void fb_sse_init(struct sse *s, struct news *news);
+
+/* The answer to a call for events, which goes on; 503 when there are too many. */
+void fb_sse_answer(struct sse *s, struct call *c);
+
+/* There is something new. */
+void fb_sse_flush(struct sse *s);
+
+/* A second has passed: `tick` is a line of JSON, or nothing. */
+void fb_sse_tick(struct sse *s, struct slice tick);
+
+/* The end: every client is told and its answer completed. */
+void fb_sse_end(struct sse *s);
+
+#endif
