@@ -37,8 +37,10 @@ static int serve_run(int argc, char **argv)
         return EXIT_USAGE;
     for (size_t i = 0; i < line.set.count; i++)
         flags[i] = line.set.word[i];
-    struct daemon_options o = {
-        .file = line.file, .environment = environ, .flags = flags, .quiet = line.quiet};
+    struct daemon_options o = {.file = line.file,
+                               .environment = (const char *const *)environ,
+                               .flags = flags,
+                               .quiet = line.quiet};
     return fb_daemon_run(&o);
 }
 

@@ -53,7 +53,7 @@ void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_a
            kept->text);
 }
 
-/* --------------------------------------------------------------------------------------- the end */
+/* -------------------------------------------------------------------------------------- the end */
 
 static void close_handle(uv_handle_t *h, void *context)
 {
@@ -100,7 +100,7 @@ void fb_daemon_end(struct daemon *d, int64_t within_ms)
     fb_daemon_maybe_over(d);
 }
 
-/* --------------------------------------------------------------------------------------- signals */
+/* -------------------------------------------------------------------------------------- signals */
 
 static void on_signal(uv_signal_t *handle, int number)
 {
@@ -166,7 +166,7 @@ static void open_handles(struct daemon *d)
         (void)uv_timer_start(&d->watchdog, on_watchdog, (uint64_t)every_ms, (uint64_t)every_ms);
 }
 
-/* ----------------------------------------------------------------------------------- beginning */
+/* ------------------------------------------------------------------------------------ beginning */
 
 static int load(struct daemon *d)
 {
@@ -196,8 +196,8 @@ static int take_place(struct daemon *d, struct fly_error *err)
         return 0;
     if (said)
         fb_buffer_add_text(&d->socket, said);
-    else if (fb_control_place(&d->socket, true, err) < 0)
-        return -ENOENT;
+    else
+        fb_control_place(&d->socket, true);
     d->lock = fb_control_lock(fb_buffer_text(&d->socket), err);
     return d->lock < 0 ? d->lock : 0;
 }

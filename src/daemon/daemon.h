@@ -14,10 +14,10 @@
 #include <stdbool.h>
 
 struct daemon_options {
-    const char *file;         /* the configuration; NULL: where it is looked for, or none at all */
-    char *const *environment; /* "NAME=value", ended by NULL */
-    const char *const *flags; /* "listeners.public.listen=off", ended by NULL; or NULL */
-    bool quiet;               /* does not say where it listens */
+    const char *file; /* the configuration; NULL: where it is looked for, or none at all */
+    const char *const *environment; /* "NAME=value", ended by NULL */
+    const char *const *flags;       /* "listeners.public.listen=off", ended by NULL; or NULL */
+    bool quiet;                     /* does not say where it listens */
 };
 
 /* Run until it is told to end. Returns the exit code: 0, 1 it failed, 2 the configuration. */

@@ -133,7 +133,7 @@ void fb_log(struct log *l, enum log_level level, const char *event, const char *
 
 static enum log_level level_of(const struct event *e)
 {
-    if (!fb_news_is_news(e))
+    if (!fb_news_is_news(e) || e->kind == FB_EVENT_RATE)
         return LEVEL_debug;
     return e->kind == FB_EVENT_OUTCOME || e->kind == FB_EVENT_STUCK ? LEVEL_warning : LEVEL_info;
 }

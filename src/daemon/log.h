@@ -6,7 +6,8 @@
  * opened anew by fb_log_reopen(): the new one takes the place of the old under the same
  * descriptor, so nobody who writes has to stop for it.
  *
- * Events of the engine that are news are of level info (failures: warning), all others are debug.
+ * Events of the engine that are news are of level info (failures: warning), all others, and rates,
+ * are debug.
  */
 #ifndef FLYBALL_DAEMON_LOG_H
 #define FLYBALL_DAEMON_LOG_H

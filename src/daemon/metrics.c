@@ -192,13 +192,6 @@ static void health(struct scrape *s)
     }
 }
 
-static void build_info(struct scrape *s)
-{
-    const struct metric_label label = {"version", fly_version()};
-
-    fb_metric_sample(&s->x, &label, 1, 1);
-}
-
 /* One number without labels. */
 #define ONE(name, expression)                                   \
     static void name(struct scrape *s)                          \
@@ -229,6 +222,13 @@ ONE(process_rss, s->process.resident_bytes)
 ONE(process_fds, s->process.fds)
 ONE(process_max_fds, s->process.fds_max)
 ONE(process_start, s->process.began_s)
+
+static void build_info(struct scrape *s)
+{
+    const struct metric_label label = {"version", fly_version()};
+
+    fb_metric_sample(&s->x, &label, 1, 1);
+}
 
 #define C METRIC_COUNTER
 #define G METRIC_GAUGE

@@ -8,7 +8,8 @@
  * what happened in between.
  *
  * Of the engine's events only those that a person would want to hear of are news: not each request
- * and answer. More than NEWS_PER_SECOND are counted and left out.
+ * and answer, and of a rate that moves one event a second, if it has moved by a tenth. More than
+ * NEWS_PER_SECOND are counted and left out.
  */
 #ifndef FLYBALL_DAEMON_NEWS_H
 #define FLYBALL_DAEMON_NEWS_H
@@ -32,6 +33,15 @@ struct news_item {
     struct buffer data; /* a line of JSON, without its end */
 };
 
+/* A rate that was told. */
+struct news_rate {
+    uint64_t key; /* a hash of provider and pool */
+    int64_t at_ns;
+    double rate;
+};
+
+#define NEWS_RATES 64
+
 struct news {
     pthread_mutex_t lock;
     uint64_t start;    /* seconds since 1970: half of every id */
@@ -40,6 +50,7 @@ struct news {
     int64_t second;    /* for which so many were let in: */
     int64_t in_second;
     uint64_t skipped;
+    struct news_rate rate[NEWS_RATES];
     struct news_item *item;
     void (*wake)(void *context); /* there is something new; from any thread. NULL: nobody waits */
     void *context;

@@ -29,39 +29,49 @@ static bool has_socket(const char *folder)
     return access(path, F_OK) == 0;
 }
 
-int fb_control_place(struct buffer *out, bool listens, struct fly_error *err)
+/* As the ledger's: the folder of this user for what lasts as long as the machine is up. */
+static void own_folder(char *to, size_t size)
 {
     const char *runtime = getenv("XDG_RUNTIME_DIR");
-    bool is_system = access(SYSTEM_FOLDER, listens ? W_OK : F_OK) == 0;
-    char own[400] = "";
+    const char *temporary = getenv("TMPDIR");
 
-    if (runtime && runtime[0] == '/')
-        (void)snprintf(own, sizeof own, "%.380s/flyball", runtime);
-    if (!listens && is_system && own[0])
-        is_system = has_socket(SYSTEM_FOLDER) || !has_socket(own);
-    if (!is_system && !own[0]) {
-        (void)snprintf(err->text, sizeof err->text,
-                       "no place for the control socket: " SYSTEM_FOLDER
-                       " is not there and XDG_RUNTIME_DIR is not set");
-        return -ENOENT;
-    }
-    fb_buffer_add_text(out, is_system ? SYSTEM_FOLDER : own);
-    fb_buffer_add_text(out, "/" CONTROL_NAME);
-    return 0;
+    if (runtime && *runtime)
+        (void)snprintf(to, size, "%s/flyball", runtime);
+    else
+        (void)snprintf(to, size, "%s/flyball-%ld", temporary && *temporary ? temporary : "/tmp",
+                       (long)geteuid());
 }
 
+void fb_control_place(struct buffer *out, bool listens)
+{
+    bool is_system = access(SYSTEM_FOLDER, listens ? W_OK : F_OK) == 0;
+    char own[400];
+
+    own_folder(own, sizeof own);
+    if (!listens && is_system)
+        is_system = has_socket(SYSTEM_FOLDER) || !has_socket(own);
+    fb_buffer_add_text(out, is_system ? SYSTEM_FOLDER : own);
+    fb_buffer_add_text(out, "/" CONTROL_NAME);
+}
+
+/* Nobody else can put anything into it: else a socket there could be somebody else's. */
 static int make_folder(const char *socket, struct fly_error *err)
 {
     char folder[512];
     const char *slash = strrchr(socket, '/');
+    struct stat st;
 
     if (!slash || slash == socket || (size_t)(slash - socket) >= sizeof folder)
         return 0;
     memcpy(folder, socket, (size_t)(slash - socket));
     folder[slash - socket] = '\0';
-    if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+    if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+        return say(err, -errno, "make", folder);
+    if (stat(folder, &st) < 0)
+        return say(err, -errno, "look at", folder);
+    if ((st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & S_IWOTH))
         return 0;
-    return say(err, -errno, "make", folder);
+    return say(err, -EPERM, "listen in a folder that others can write to:", folder);
 }
 
 static void lock_path(const char *socket, char *to, size_t size)

@@ -4,9 +4,9 @@
  * beside it.
  *
  * The socket is /run/flyball/control.sock where that folder can be written to, else
- * $XDG_RUNTIME_DIR/flyball/control.sock. "control.sock.lock" holds the process id and is locked for
- * as long as the process lives, so that a socket left behind by one that was killed is known as
- * such, and is taken away.
+ * $XDG_RUNTIME_DIR/flyball/control.sock, else in a folder of this user's under the temporary one.
+ * "control.sock.lock" holds the process id and is locked for as long as the process lives, so that
+ * a socket left behind by one that was killed is known as such, and is taken away.
  */
 #ifndef FLYBALL_DAEMON_PLACE_H
 #define FLYBALL_DAEMON_PLACE_H
@@ -20,12 +20,11 @@
 #define CONTROL_NAME "control.sock"
 
 /*
- * Append where a daemon of this user has its socket. 0, or -ENOENT with a sentence: neither folder
- * is there. `listens`: it is to be made, so the folder must be one to write to; else the first that
- * has a socket is meant, and where none has, the one that would be made.
+ * Append where a daemon of this user has its socket. `listens`: it is to be made, so the folder
+ * must be one to write to; else the first that has a socket is meant, and where none has, the one
+ * that would be made.
  */
-int fb_control_place(struct buffer *out, bool listens, struct fly_error *err)
-    __attribute__((warn_unused_result));
+void fb_control_place(struct buffer *out, bool listens);
 
 /*
  * Make the folder, take the lock, write the pid, take an old socket away. A descriptor to keep; or

@@ -17,7 +17,7 @@
 
 #define SETTLE_MS 200 /* editors write a file in several steps */
 
-/* ------------------------------------------------------------------------------ into force */
+/* ----------------------------------------------------------------------------------- into force */
 
 static void set_alerts(struct daemon *d, const struct config *c)
 {
@@ -128,7 +128,7 @@ static int bring_into_force(struct daemon *d, struct config *c, struct fly_error
     return 0;
 }
 
-/* ------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 static int load(struct daemon *d, struct config **ret_config, struct fly_error *err)
 {
@@ -177,7 +177,7 @@ int fb_reload(struct daemon *d, const char *cause, struct fly_error *err)
     return rc;
 }
 
-/* ------------------------------------------------------------------------------- the file itself */
+/* ------------------------------------------------------------------------------ the file itself */
 
 static void settled(uv_timer_t *timer)
 {
