@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "view/report.h"
 
 #define NAME "fetch"
 
@@ -217,6 +218,11 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->deferred = l->deferred;
     o->keep_going = l->keep_going;
     o->quiet = l->quiet;
+    o->metrics_csv = l->metrics_csv;
+    o->report = l->report;
+    if (error == 0 && l->report && !fb_view_report_is_svg(l->report) &&
+        !fb_view_report_is_html(l->report))
+        error = complain("a report is a file named .html or .svg", "--report");
     o->plan = l->plan;
     if (error == 0 && l->plan && (l->retry_failed || l->deferred))
         error = complain("what is to be done once more cannot be planned", "--plan");

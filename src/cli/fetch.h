@@ -17,6 +17,8 @@ struct fetch_line {
     const char *jsonl;
     const char *folder;
     const char *journal;
+    const char *metrics_csv;
+    const char *report;
     bool no_bodies;
     bool fresh;
     bool retry_failed;

@@ -34,6 +34,12 @@ const struct option_row fb_fetch_options[] = {
     {"--color", OPTION_WORD(color, "auto", "always", "never"), .standard = "auto",
      .about = "whether waits stand out in colour; auto: on a terminal unless NO_COLOR is set"},
 
+    {"--metrics-csv", OPTION_FILE(metrics_csv, "FILE"),
+     .about = "write a row a second there: rate, limit, waits, refusals, latencies"},
+    {"--report", OPTION_FILE(report, "FILE"), .expects = "a file named .html or .svg",
+     .about = "at the end draw rate against limit, waits and latencies: a page (.html) or a "
+              "picture (.svg)"},
+
     {"--journal", OPTION_FILE(journal, "FILE"), .group = "Again",
      .about = "keep the journal there"},
     {"--fresh", OPTION_FLAG(fresh), .is_once = true,

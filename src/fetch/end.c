@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fetch/fetch_parts.h"
+#include "fetch/live.h"
 #include "fetch/pages.h"
 #include "fetch/place.h"
 #include "util/alloc.h"
@@ -222,6 +223,7 @@ void fb_end_result(void *user, const struct engine_result *r)
     struct fetch *f = user;
     struct errand *e = r->user;
 
+    fb_live_answer(f, r);
     if (e->is_robots)
         end_robots(e, r);
     else

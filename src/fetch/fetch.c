@@ -16,6 +16,7 @@
 #include "engine/control.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
+#include "fetch/live.h"
 #include "util/alloc.h"
 
 #define NS_PER_MS      INT64_C(1000000)
@@ -68,6 +69,7 @@ static void fetch_free(struct fetch *f)
     fb_journal_close(f->journal, is_complete(f));
     fb_list_close(f->list);
     fb_gates_free(f);
+    fb_live_close(f);
     fb_free(f->journal_path);
     fb_result_maker_fini(&f->maker);
     fb_blocks_fini(&f->errands);
@@ -119,8 +121,10 @@ static void finish(struct fetch *f)
         fb_pulse_read(f, &p);
         f->o->on_progress(f->o->to, &p, true);
     }
-    if (!f->o->plan)
+    if (!f->o->plan) {
+        fb_live_end(f);
         fb_report_end(f);
+    }
     close_handles(f);
 }
 
@@ -305,6 +309,7 @@ int fb_fetch_start(struct fetch *f, struct host *h)
     if (f->o->plan) {
         fb_engine_pause(f->engine);
     } else {
+        fb_live_begin(f);
         fb_end_found(f);
         fb_report_begin(f);
     }

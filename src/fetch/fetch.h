@@ -60,7 +60,9 @@ struct fetch_options {
     bool deferred;
     bool keep_going;
     bool quiet;
-    bool plan; /* only say how long it would take; nothing is sent or changed */
+    const char *metrics_csv; /* a row a second goes there; NULL: nowhere */
+    const char *report;      /* a page or a picture at the end; NULL: none */
+    bool plan;               /* only say how long it would take; nothing is sent or changed */
     enum screen_mode progress;
     enum screen_color color;
     /* Told how far it is, four times a second and at the end; NULL: it is shown as usual. */

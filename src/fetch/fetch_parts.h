@@ -4,7 +4,8 @@
  *
  * run.c is the command, fetch.c sets a batch up and ends it, batch.c opens journal and output,
  * feed.c turns lines into tasks, errand.c sends them on their way, end.c turns results into rows,
- * report.c talks to people and pulse.c tells them how far it is; gate.c is robots.txt,
+ * report.c talks to people and pulse.c tells them how far it is, which look.c finds out; live.c
+ * keeps that for other processes, metrics.c as rows of a file; gate.c is robots.txt,
  * conditional.c the answers that were kept, turn_page.c the next page, provider.c whose limits
  * hold. The engine is that of a host (host.h).
  */
@@ -20,6 +21,7 @@
 #define FETCH_GATES 4096 /* slots for origins, with --robots */
 
 struct gate;
+struct live;
 
 /* An item under way, with copies of all that it is made of. */
 struct errand {
@@ -78,7 +80,8 @@ struct fetch {
         char name[128];
         size_t size; /* 0: none yet */
         const struct preset *preset;
-    } known_host; /* the one asked about last, with its port */
+    } known_host;      /* the one asked about last, with its port */
+    struct live *live; /* what others see of it; NULL: nothing */
     struct gate *gates[FETCH_GATES];
     struct engine *engine; /* NULL: it is not begun */
     struct engine_client *client;
@@ -161,6 +164,9 @@ void fb_gates_free(struct fetch *f);
 
 /* Set provider and pool of a task. */
 void fb_provider_of(const struct errand *e, struct engine_task *t);
+/* The limit of a key as it is stated, or NULL, and by whom. */
+const char *fb_provider_spec(const struct fetch *f, const struct engine_key *k,
+                             const char **ret_said_by);
 /* For the host: the limit of a new key, or NULL. */
 const char *fb_provider_limit(void *user, const struct engine_key *k);
 

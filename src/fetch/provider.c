@@ -83,18 +83,28 @@ static bool is_host(const char *provider, const char *host)
     return p && strcmp(p->name, provider) == 0;
 }
 
-static const char *limit_of(const struct fetch_options *o, const struct engine_key *k)
+static const char *said_limit(const struct fetch_options *o, const struct engine_key *k)
 {
     for (size_t i = o->limit_count; i-- > 0;) { /* the last one said counts */
         if (is_host(k->provider, o->limits[i].host))
             return o->limits[i].spec;
     }
-    return o->limit ? o->limit : preset_limit(k);
+    return o->limit;
+}
+
+const char *fb_provider_spec(const struct fetch *f, const struct engine_key *k,
+                             const char **ret_said_by)
+{
+    const char *said = said_limit(f->o, k);
+    const char *spec = said ? said : preset_limit(k);
+
+    *ret_said_by = said ? "command line" : spec ? "preset" : "";
+    return spec;
 }
 
 const char *fb_provider_limit(void *user, const struct engine_key *k)
 {
-    const struct fetch *f = user;
+    const char *said_by;
 
-    return limit_of(f->o, k);
+    return fb_provider_spec(user, k, &said_by);
 }

@@ -7,6 +7,7 @@
 
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
+#include "fetch/live.h"
 #include "util/alloc.h"
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
@@ -96,10 +97,23 @@ static int open_host(struct run *r)
     return error == -EINVAL ? FETCH_USAGE : FETCH_BROKEN;
 }
 
+static int open_live(struct fetch *f)
+{
+    struct fly_error err = {""};
+    int error = fb_live_open(f, &err);
+
+    if (error == 0)
+        return FETCH_DONE;
+    fb_say(f, "flyball fetch: %s", err.text[0] ? err.text : strerror(-error));
+    return FETCH_BROKEN;
+}
+
 static void begin(struct run *r)
 {
     int code = fb_fetch_prepare(r->fetch);
 
+    if (code == FETCH_DONE && !r->o->plan)
+        code = open_live(r->fetch);
     if (code == FETCH_DONE)
         code = open_host(r);
     if (code == FETCH_DONE)

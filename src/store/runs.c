@@ -229,6 +229,7 @@ static void settle_key(struct view_key *k)
     end_text(k->told_by, sizeof k->told_by);
     k->rate = isfinite(k->rate) ? k->rate : 0.0;
     k->limit = isfinite(k->limit) ? k->limit : 0.0;
+    k->permits = isfinite(k->permits) ? k->permits : -1.0;
     k->confidence = isfinite(k->confidence) ? k->confidence : 0.0;
 }
 

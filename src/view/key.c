@@ -123,6 +123,8 @@ static void add_limit_json(const struct view_key *k, struct buffer *to)
         fb_json_real(to, "limit_per_s", k->limit, 4);
     fb_json_bool(to, "learned", (k->flags & VIEW_KEY_LEARNED) != 0);
     fb_json_bool(to, "learning", (k->flags & VIEW_KEY_LEARNING) != 0);
+    if (k->permits >= 0.0)
+        fb_json_real(to, "permits", k->permits, 2);
     if (k->flags & VIEW_KEY_LEARNED)
         fb_json_real(to, "confidence", k->confidence, 3);
     if (k->window_limit <= 0)

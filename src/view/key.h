@@ -38,8 +38,9 @@ struct view_key {
     char spec[VIEW_TEXT];     /* limit text as stated, or "" */
     char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
     double limit;             /* permits a second, stated or believed; 0: none */
-    double confidence;        /* 0..1, of what was learned */
-    int64_t window_limit;     /* of the fullest stated window; 0: there is none */
+    double permits;       /* that may leave at once, as far as a rate bounds that; -1: none does */
+    double confidence;    /* 0..1, of what was learned */
+    int64_t window_limit; /* of the fullest stated window; 0: there is none */
     int64_t window_left;
     int64_t window_ns;
 

@@ -8,6 +8,8 @@
 #include "view/table.h"
 #include "view/words.h"
 
+#define US         INT64_C(1000)
+#define MS         (1000 * US)
 #define NAME_SHOWN 14 /* "fetch-01234567": enough to tell batches apart, and to ask for one */
 
 void fb_view_add_short(int64_t span_ns, struct buffer *to)
@@ -16,7 +18,15 @@ void fb_view_add_short(int64_t span_ns, struct buffer *to)
     struct text t;
 
     fb_text_init(&t, text, sizeof text);
-    fb_text_add_span(&t, span_ns);
+    if (span_ns < MS && span_ns > 0) {
+        fb_text_add_int(&t, (span_ns + US / 2) / US);
+        fb_text_add(&t, " \u00b5s");
+    } else if (span_ns < 10 * MS) {
+        fb_text_add_fixed(&t, (double)span_ns / (double)MS, 1);
+        fb_text_add(&t, " ms");
+    } else {
+        fb_text_add_span(&t, span_ns);
+    }
     fb_buffer_add_text(to, text);
 }
 

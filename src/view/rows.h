@@ -18,7 +18,7 @@ void fb_view_batches_table(const struct view_batch *const *batch, size_t count,
 /* "412 of 600 (68 %)", "412" where the end is not known. */
 void fb_view_batch_progress(const struct view_batch *b, struct buffer *to);
 
-/* "22 ms", "1.2 s", "3 min 20 s": what an answer takes. */
+/* "220 µs", "2.4 ms", "22 ms", "1.2 s", "3 min 20 s": what an answer takes. */
 void fb_view_add_short(int64_t span_ns, struct buffer *to);
 
 #endif

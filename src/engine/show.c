@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show.c - what a limiter keeps, believes and waits for, in one plain struct.
+ *
+ * Nothing changes: the limiter's books are read under its lock, as for any other question.
+ */
+#include "engine/show.h"
+
+#include <string.h>
+
+#include <flyball/flyball.h>
+
+#include "core/accountant.h"
+#include "core/bucket.h"
+#include "core/window.h"
+#include "ledger/body.h"
+
+/* A stated window: what of it is left. */
+static void show_window(const struct accountant *a, int64_t inner_ns, struct view_key *v)
+{
+    if (!(a->in_force >> FB_CONSTRAINT_window & 1))
+        return;
+    struct window_use u = fb_window_fullest(&a->slot[FB_SLOT_window], inner_ns);
+
+    v->window_limit = u.limit;
+    v->window_left = fb_max64(0, u.limit - u.used);
+    v->window_ns = u.length_ns;
+}
+
+static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v)
+{
+    struct body *b = fb_enter(l);
+
+    if (!b)
+        return;
+    int64_t inner_ns = fb_max64(fb_inner(l, now_ns), b->books.now_ns);
+    if (fb_accountant_controller(&b->books) == &fb_controller_probe) {
+        const struct probe *p = &b->books.learned.probe;
+
+        v->limit = (double)p->limit;
+        if (p->phase == PROBE_FIRST)
+            v->flags |= VIEW_KEY_LEARNING;
+    }
+    v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
+    show_window(&b->books, inner_ns, v);
+    fb_leave(l);
+}
+
+static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key *v)
+{
+    struct fly_learned known = {.size = sizeof(known)};
+
+    v->limit = fly_limiter_rate(l);
+    v->permits = -1.0;
+    if (fly_limiter_learned(l, now_ns, &known) == 0 && strcmp(known.by, "off") != 0) {
+        v->flags |= VIEW_KEY_LEARNED;
+        v->confidence = known.confidence;
+    }
+    double pace = v->limit;
+    show_books(l, now_ns, v);
+    if (pace <= 0.0)
+        v->permits = -1.0;
+}
+
+static void show_told(const struct engine_told *t, int64_t now_ns, struct view_key *v)
+{
+    v->quota_limit = t->limit > 0 ? t->limit : 0;
+    v->quota_left = t->remaining;
+    v->quota_window_ns = t->window_ns;
+    v->quota_reset_ns = t->reset_ns;
+    v->refused_ns = t->refused_ns;
+    v->retry_after_ns = t->retry_after_ns;
+    v->refused_status = t->status;
+    fb_view_put(v->refused_item, sizeof(v->refused_item), t->item);
+    fb_view_put(v->told_by, sizeof(v->told_by), t->header);
+    /* What is told with every answer is no search in the dark. */
+    if (fb_view_key_has_quota(v, now_ns))
+        v->flags &= ~VIEW_KEY_LEARNING;
+}
+
+/* What it waits for: as the engine has it while something is queued, else as the limiter says. */
+static void show_wait(const struct engine_key_state *s, int64_t now_ns, struct view_key *v)
+{
+    struct fly_why why = {.size = sizeof(why)};
+
+    if (fly_limiter_why(s->limiter, now_ns, 1, &why) < 0)
+        why = (struct fly_why){.until_ns = now_ns};
+    v->ready_ns = s->queued > 0 ? s->ready_at_ns : why.until_ns;
+    if (v->ready_ns > now_ns)
+        fb_view_put(v->cause, sizeof(v->cause), s->queued > 0 ? s->cause : why.cause);
+    fb_view_put(v->why, sizeof(v->why), why.text);
+}
+
+void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key)
+{
+    struct view_key *v = ret_key;
+
+    memset(v, 0, sizeof(*v));
+    fb_view_put(v->provider, sizeof(v->provider), s->key.provider);
+    fb_view_put(v->pool, sizeof(v->pool), s->key.pool);
+    fb_view_put(v->credential, sizeof(v->credential), s->key.credential);
+    v->seen_ns = now_ns;
+    v->queued = s->queued;
+    v->in_flight = s->in_flight;
+    v->requests = s->requests;
+    v->refused = s->refused;
+    v->flags = (s->is_enabled ? 0 : VIEW_KEY_DISABLED) | (s->is_broken ? VIEW_KEY_BROKEN : 0);
+    show_limiter(s->limiter, now_ns, v);
+    show_told(s->told, now_ns, v);
+    show_wait(s, now_ns, v);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * show.h - a key of the engine as answers show it.
+ */
+#ifndef FLYBALL_ENGINE_SHOW_H
+#define FLYBALL_ENGINE_SHOW_H
+
+#include <stdint.h>
+
+#include "engine/engine.h"
+#include "view/key.h"
+
+/*
+ * All that the engine and the key's limiter know, for fb_engine_keys(). The rate that was measured,
+ * the text of the limit and who stated it are the caller's to add.
+ */
+void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* look.c - from the engine's keys to numbers. */
+#include "fetch/look.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <flyball/flyball.h>
+
+#include "core/instant.h"
+#include "engine/show.h"
+#include "fetch/fetch_parts.h"
+#include "util/text.h"
+
+#define NS_PER_S  INT64_C(1000000000)
+#define KEYS_MANY 4096 /* of more keys only those with something to do are looked at */
+
+/* -------------------------------------------------------------------------------------- keys */
+
+/* A stated window: when there is more of it. */
+static void read_window(const struct look *l, const struct view_key *v, struct eta_key *k)
+{
+    int64_t since_ns = l->now_ns - l->fetch->began_ns;
+
+    k->window = (struct eta_budget){
+        .limit = v->window_limit, .left = v->window_left, .window_ns = v->window_ns};
+    if (k->window.left <= 0 && k->wait_ns > 0)
+        k->window.more_ns = k->wait_ns;
+    else
+        k->window.more_ns = v->window_ns > since_ns ? v->window_ns - since_ns : 0;
+}
+
+/* Few say how long their window is. Most have one of these, and no reset is further away. */
+static int64_t window_of(const struct engine_told *t)
+{
+    static const int64_t USUAL_S[] = {1, 10, 60, 300, 900, 3600, 86400};
+
+    for (size_t i = 0; t->window_ns == 0 && i < sizeof USUAL_S / sizeof USUAL_S[0]; i++) {
+        if (t->reset_most_ns <= (USUAL_S[i] + 1) * NS_PER_S) /* told in whole seconds */
+            return USUAL_S[i] * NS_PER_S;
+    }
+    return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
+}
+
+static void read_quota(const struct look *l, const struct engine_told *t, struct eta_key *k)
+{
+    if (t->limit <= 0 || t->reset_ns <= l->now_ns)
+        return;
+    int64_t more_ns = t->reset_ns - l->now_ns;
+
+    k->quota = (struct eta_budget){
+        .limit = t->limit, .left = t->remaining, .window_ns = window_of(t), .more_ns = more_ns};
+}
+
+static void show(struct look *l, const struct engine_key_state *s)
+{
+    struct view_key *v = &l->shown[l->count++];
+    const char *said_by = "";
+    const char *spec = fb_provider_spec(l->fetch, &s->key, &said_by);
+
+    fb_show_key(s, l->now_ns, v);
+    fb_view_put(v->spec, sizeof v->spec, spec ? spec : "");
+    fb_view_put(v->said_by, sizeof v->said_by, said_by);
+}
+
+static void look_at_busy(void *arg, const struct engine_key_state *s)
+{
+    struct look *l = arg;
+    size_t i = l->count;
+
+    if (i == LOOK_KEYS || s->queued + s->in_flight == 0)
+        return;
+    show(l, s);
+    struct eta_key *k = &l->key[i];
+    *k = (struct eta_key){.todo = s->queued,
+                          .rate = fly_limiter_rate(s->limiter),
+                          .learning = l->shown[i].flags & VIEW_KEY_LEARNING};
+    if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
+        k->wait_ns = s->ready_at_ns - l->now_ns;
+    read_window(l, &l->shown[i], k);
+    read_quota(l, s->told, k);
+    l->busy = l->count;
+}
+
+static void look_at_idle(void *arg, const struct engine_key_state *s)
+{
+    struct look *l = arg;
+
+    if (l->count < LOOK_KEYS && s->queued + s->in_flight == 0)
+        show(l, s);
+}
+
+/* What is still in the list is spread over the keys as what is queued is. */
+static void spread(struct look *l, int64_t unread)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < l->busy; i++)
+        sum += l->key[i].todo;
+    for (size_t i = 0; sum > 0 && i < l->busy; i++)
+        l->key[i].todo += (int64_t)((double)unread * (double)l->key[i].todo / (double)sum + 0.5);
+}
+
+/* ------------------------------------------------------------------------------------ the facts */
+
+static double measure(struct meter *m, int64_t began_ns, int64_t now_ns, int64_t done)
+{
+    size_t newest = m->count % METER_SAMPLES;
+
+    if (m->count == 0) { /* nothing had ended when it began */
+        m->sample[0].at_ns = began_ns;
+        newest = m->count = 1;
+    }
+    m->sample[newest].at_ns = now_ns;
+    m->sample[newest].done = done;
+    m->count++;
+    size_t oldest = m->count > METER_SAMPLES ? m->count % METER_SAMPLES : 0;
+    int64_t span_ns = now_ns - m->sample[oldest].at_ns;
+    return span_ns > 0 ? (double)(done - m->sample[oldest].done) / (double)span_ns * 1e9 : 0.0;
+}
+
+static void put_key(const struct look *l, size_t i, struct progress *p)
+{
+    const struct view_key *v = &l->shown[i];
+
+    fb_view_put(p->provider, sizeof p->provider, v->provider);
+    fb_view_put(p->pool, sizeof p->pool, v->pool);
+    p->limit = v->limit;
+    p->limit_learned = v->flags & VIEW_KEY_LEARNED;
+    p->learning = l->key[i].learning;
+    p->confidence = v->confidence;
+    p->quota = l->key[i].quota;
+    p->window_limit = v->window_limit;
+    p->window_ns = v->window_ns;
+    p->waits_ns = l->key[i].wait_ns;
+    p->retry_after_ns = v->retry_after_ns;
+}
+
+static void put_time(struct progress *p)
+{
+    time_t now = time(NULL);
+    struct tm here;
+
+    p->now_s = (int64_t)now;
+    p->zone_s = localtime_r(&now, &here) ? (int64_t)here.tm_gmtoff : 0;
+}
+
+void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progress)
+{
+    struct look *l = ret_look;
+    struct progress *p = ret_progress;
+    struct engine_stats s;
+    int64_t ended = fb_pulse_ended(f);
+    int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
+
+    l->fetch = f;
+    l->now_ns = fb_engine_now(f->engine);
+    l->count = l->busy = 0;
+    fb_engine_stats(f->engine, &s);
+    *p = (struct progress){
+        .done = f->earlier + ended,
+        .total = fb_max64(total, f->seen),
+        .total_grows = total < 0,
+        .failed = f->count[ITEM_failed] + f->count[ITEM_unknown],
+        .deferred = f->count[ITEM_deferred],
+        .throttled = s.throttled,
+        .in_flight = s.in_flight,
+        .spent_ns = l->now_ns - f->began_ns,
+        .rate = measure(&f->meter, f->began_ns, l->now_ns, ended),
+    };
+    put_time(p);
+    fb_engine_keys(f->engine, look_at_busy, l);
+    if (s.keys <= KEYS_MANY)
+        fb_engine_keys(f->engine, look_at_idle, l);
+    spread(l, p->total - f->seen);
+    p->eta = fb_eta(l->key, l->busy, p->rate, s.in_flight >= f->o->engine.concurrency);
+    if (l->busy > 0)
+        put_key(l, p->eta.key, p);
+}
