@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The examples and the program in README.md are compiled and run, so that they cannot rot."""
+import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from mock_api import Mock  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')).resolve()
@@ -100,3 +105,56 @@ def test_the_files_the_readme_links_to_are_there():
     for link in re.findall(r'\]\(([^)#:]+)\)', text) + re.findall(r'^\[\w+\]: ([^:\n]+)$', text,
                                                                   re.MULTILINE):
         assert (ROOT / link).exists(), link
+
+
+def script(tmp_path, name, *words):
+    """A job as a person would run it, with a state of its own."""
+    env = {**os.environ, 'FLYBALL': str(BUILD / 'flyball'), 'HOME': str(tmp_path),
+           'XDG_STATE_HOME': str(tmp_path / 'state'), 'FLYBALL_LEDGER': str(tmp_path / 'ledger'),
+           'FLYBALL_LIBRARY': str(BUILD / 'libflyball.so'), 'PYTHONPATH': ''}
+    argv = ['/usr/bin/python3', ROOT / 'examples' / name] if name.endswith('.py') else [
+        ROOT / 'examples' / name]
+    done = subprocess.run([*argv, *words], cwd=tmp_path, env=env, text=True, timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_crawl_of_two_hundred_pages(tmp_path):
+    with Mock('--limit', 'rate=40/s burst=20', '--dialect', 'retry-after') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        assert script(tmp_path, 'crawl.sh', 'pages', url) == '200 pages in pages\n'
+        stats = api.stats()
+        assert stats['accepted'] == 200 and stats['arrivals'] < 220
+        # What is there is not fetched again.
+        assert script(tmp_path, 'crawl.sh', 'pages', url) == '200 pages in pages\n'
+        assert api.stats()['arrivals'] == stats['arrivals']
+    bodies = [json.loads(p.read_text())['path'] for p in (tmp_path / 'pages').iterdir()
+              if p.name != 'flyball.jsonl']
+    assert len(set(bodies)) == 200 or set(bodies) == {'/list'}
+
+
+def test_dois_with_a_second_resolver(tmp_path):
+    with Mock('--fail', '10%', '--seed', '3') as first, Mock() as second:
+        told = script(tmp_path, 'dois.sh', 'out.jsonl', f'http://127.0.0.1:{first.port}',
+                      f'http://127.0.0.1:{second.port}')
+        failed, helped = first.stats()['failed'], second.stats()['accepted']
+    assert told == f'60 of 60 resolved, {helped} of them by the second resolver\n'
+    assert 0 < helped <= failed
+    results = [json.loads(line) for line in (tmp_path / 'out.jsonl').read_text().splitlines()]
+    assert {r['id'] for r in results} == {f'10.5555/{n}' for n in range(1, 61)}
+    assert sum(f':{second.port}/' in r.get('final_url', r['url']) for r in results) in (0, helped)
+
+
+def test_scripts_bring_their_own_api(tmp_path):
+    assert ' of 60 resolved,' in script(tmp_path, 'dois.sh')
+
+
+def test_pull_requests_five_at_a_time(tmp_path):
+    with Mock('--limit', 'fixed=3000/1m', '--dialect', 'github', '--latency', '10ms') as api:
+        told = script(tmp_path, 'python/pulls.py', f'http://127.0.0.1:{api.port}/repos/o/r', '20')
+        arrivals = api.log()[0]
+    assert told.startswith('20 pull requests in 80 calls, 0 refused\n')
+    assert len(arrivals) == 80 and max(int(a[-1]) for a in arrivals) <= 5
+    assert {a[7].removeprefix('/repos/o/r/pulls/20') for a in arrivals if '/20' in a[7]} == {
+        '', '/files', '/commits', '/reviews'}

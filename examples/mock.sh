@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+#
+# mock.sh - for the examples: an API on this machine that ends with the script that reads this file.
+#
+#     url=$(start_mock OPTION...)
+#
+# $FLYBALL is the command, where it is not installed: FLYBALL=build/flyball examples/crawl.sh
+
+flyball=${FLYBALL:-flyball}
+scratch=$(mktemp -d)
+trap clean_up EXIT
+trap 'exit 130' INT TERM
+
+clean_up() {
+    for pid in "$scratch"/*.pid; do
+        [ ! -e "$pid" ] || kill "$(cat "$pid")" || :
+    done
+    rm -rf "$scratch"
+}
+
+start_mock() {
+    said=$(mktemp "$scratch/mock-XXXXXX")
+    "$flyball" mock "$@" >"$said" &
+    echo $! >"$said.pid"
+    until grep -q '^listening on ' "$said"; do
+        kill -0 "$(cat "$said.pid")" || return 1
+        sleep 0.05
+    done
+    sed -n 's/^listening on \([^ ]*\).*/\1/p' "$said"
+}
