@@ -4,20 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/options.h"
 #include "config/describe.h"
 #include "config/show.h"
-#include "util/alloc.h"
 #include "util/buffer.h"
 
 #define NAME "config"
-
-extern char **environ;
 
 struct config_line {
     struct option_words words;
@@ -49,28 +46,7 @@ struct asked {
 
 static struct config *load(const struct asked *a, int *ret_exit)
 {
-    const char *flags[OPTION_WORDS_MAX + 1] = {NULL};
-    struct buffer path = BUFFER_INIT;
-    struct config_report *report = fb_alloc(sizeof *report);
-    struct config_sources from = {
-        .file = a->file, .environment = (const char *const *)environ, .flags = flags};
-    struct config *c = NULL;
-    int error = -ENOMEM;
-
-    memcpy(flags, a->line->set.word, a->line->set.count * sizeof flags[0]);
-    if (!from.file && fb_config_find_file(&path, true))
-        from.file = fb_buffer_text(&path);
-    if (report) {
-        error = fb_config_load(&from, report, &c);
-        fputs(fb_config_report_text(report), stderr);
-        fb_config_report_fini(report);
-    }
-    if (error == -ENOMEM)
-        fputs("flyball " NAME ": out of memory\n", stderr);
-    *ret_exit = error == -EINVAL ? EXIT_USAGE : error < 0 ? EXIT_FAILED : EXIT_DONE;
-    fb_free(report);
-    fb_buffer_fini(&path);
-    return c;
+    return fb_configured(NAME, a->file, &a->line->set, false, ret_exit);
 }
 
 static int print(struct buffer *out)

@@ -9,6 +9,7 @@
 #include <flyball/flyball.h>
 
 #include "cli/command.h"
+#include "cli/configured.h"
 #include "cli/help.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -182,8 +183,8 @@ static void read_engine(struct fetch_parts *p, const struct fetch_line *l)
     e->mode = (enum recovery_mode)fb_recovery_mode_find(l->mode);
     e->concurrency = (int32_t)l->concurrency;
     e->connect_ns = l->connect_ns;
-    e->first_byte_ns = l->read_ns;
-    e->idle_ns = l->read_ns;
+    e->first_byte_ns = l->read_ns > 0 ? l->read_ns : e->first_byte_ns;
+    e->idle_ns = l->read_ns > 0 ? l->read_ns : e->idle_ns;
     e->total_ns = l->total_ns;
     e->attempts_max = (int32_t)l->retries + 1;
     e->hold_max_ns = l->max_wait_ns >= 0 ? (l->max_wait_ns > 0 ? l->max_wait_ns : 1) : 0;
@@ -239,6 +240,24 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     return error;
 }
 
+/* The command line is read twice: for the name of the configuration, and over what that says. */
+static int run_line(struct fetch_parts *p, struct fetch_line *l, int argc, char **argv)
+{
+    int exit_code = EXIT_USAGE;
+
+    if (fb_options_read(&fb_command_fetch, argc, argv, l) < 0)
+        return exit_code;
+    struct config *c = fb_configured(NAME, l->config, &l->set, l->quiet, &exit_code);
+    if (!c)
+        return exit_code;
+    exit_code = EXIT_USAGE;
+    fb_fetch_options_configure(&p->options, c);
+    if (fb_fetch_line_read(l, c, argc, argv) == 0 && read_all(p, l, argc, argv) == 0)
+        exit_code = fb_fetch_run(&p->options);
+    fb_config_free(c);
+    return exit_code;
+}
+
 static int fetch_run(int argc, char **argv)
 {
     struct fetch_parts *p = fb_alloc(sizeof *p);
@@ -247,11 +266,7 @@ static int fetch_run(int argc, char **argv)
 
     if (p && l) {
         fb_fetch_options_init(&p->options);
-        l->max_wait_ns = -1; /* for ever */
-        exit_code = EXIT_USAGE;
-        if (fb_options_read(&fb_command_fetch, argc, argv, l) == 0 &&
-            read_all(p, l, argc, argv) == 0)
-            exit_code = fb_fetch_run(&p->options);
+        exit_code = run_line(p, l, argc, argv);
         for (size_t i = 0; i < p->text_count; i++)
             fb_free(p->texts[i]);
         fb_buffer_fini(&p->rate);

@@ -13,6 +13,8 @@
 
 struct fetch_line {
     struct option_words words;
+    const char *config;
+    struct option_words set;
     const char *list;
     const char *jsonl;
     const char *folder;
@@ -63,6 +65,15 @@ struct fetch_line {
     int64_t max_redirs;
     int64_t max_filesize;
 };
+
+struct config;
+
+/* The configuration, and over it the command line. 0, or -EINVAL after a sentence on stderr. */
+int fb_fetch_line_read(struct fetch_line *l, const struct config *c, int argc, char **argv)
+    __attribute__((warn_unused_result));
+
+/* What has no option of its own. The configuration must last as long as the batch. */
+void fb_fetch_options_configure(struct fetch_options *o, const struct config *c);
 
 /* The table of its options. */
 extern const struct option_row fb_fetch_options[];

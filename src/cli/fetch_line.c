@@ -61,6 +61,11 @@ const struct option_row fb_fetch_options[] = {
      .about = "the same as --limit rate=R"},
     {"--concurrency", OPTION_INT(concurrency, "N", 1, 10000), .standard = "40",
      .about = "at most so many requests at a time in all"},
+    {"--config", OPTION_FILE(config, "FILE|none"),
+     .about = "providers, limits and how to send from this file, as in flyball.yaml(5); not said: "
+              "where flyball-config(1) looks"},
+    {"-s,--set", OPTION_MANY(set, "KEY=VALUE"),
+     .expects = "a key such as providers.github.rate=5/s", .about = "a value of the configuration"},
     {"--provider", OPTION_TEXT(provider, "NAME"), .has_providers = true,
      .expects = "the name of a provider",
      .about = "all requests are under the limits of this provider, whatever their host"},

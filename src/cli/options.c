@@ -171,10 +171,15 @@ void fb_options_standard(const struct option_row *rows, void *target)
 
 int fb_options_read(const struct command *command, int argc, char **argv, void *target)
 {
+    fb_options_standard(command->options, target);
+    return fb_options_read_over(command, argc, argv, target);
+}
+
+int fb_options_read_over(const struct command *command, int argc, char **argv, void *target)
+{
     struct reader r = {.command = command, .target = target};
     bool words_only = false;
 
-    fb_options_standard(command->options, target);
     for (int i = 1, used; i < argc; i += used) {
         bool is_option = argv[i][0] == '-' && argv[i][1] != '\0' && !words_only;
 

@@ -114,6 +114,10 @@ void fb_option_expects(const struct option_row *row, char *ret_text, size_t size
 /* What is not said: every `standard` of the rows. */
 void fb_options_standard(const struct option_row *rows, void *target);
 
+/* The same as below without what is not said: only what argv says changes `target`. */
+int fb_options_read_over(const struct command *command, int argc, char **argv, void *target)
+    __attribute__((warn_unused_result));
+
 /*
  * What is not said, then argv[1..], into `target` by the command's rows. 0; or -EINVAL after a
  * sentence on stderr that begins with "flyball <command>:".

@@ -187,15 +187,35 @@ bool fb_check_resolve(const char *text)
            !strpbrk(text, " /@");
 }
 
-bool fb_check_is_secret_header(const char *name)
+static bool has_part(const char *text, const char *part)
 {
-    static const char *const names[] = {
-        "authorization", "proxy-authorization", "cookie",       "x-api-key",
-        "api-key",       "x-auth-token",        "private-token"};
+    size_t size = strlen(part);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcasecmp(name, names[i]) == 0)
+    for (; *text; text++) {
+        if (strncasecmp(text, part, size) == 0)
             return true;
     }
     return false;
+}
+
+/* By the words that such names are made of: there are too many of them for a list. */
+bool fb_check_is_secret_header(const char *name)
+{
+    static const char *const parts[] = {"auth", "cookie", "token", "secret", "passw", "session"};
+    size_t length = strlen(name);
+
+    if (strcasecmp(name, "Idempotency-Key") == 0)
+        return false;
+    if (length >= 3 && strcasecmp(name + length - 3, "key") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (has_part(name, parts[i]))
+            return true;
+    }
+    return false;
+}
+
+bool fb_check_credential_header(const char *text)
+{
+    return fb_check_header_name(text) && fb_check_is_secret_header(text);
 }

@@ -26,7 +26,13 @@ bool fb_check_rule(const char *text);         /* of recovery */
 bool fb_check_listen(const char *text);       /* "127.0.0.1:8080", "[::1]:0", "off" */
 bool fb_check_resolve(const char *text);      /* "host:port:address" */
 
-/* Headers that carry secrets: Authorization, Cookie and the like. */
+/*
+ * Headers that carry secrets: Authorization, Cookie, X-Api-Key, Private-Token and the like. They
+ * are not shown, and do not follow a redirect to another origin.
+ */
 bool fb_check_is_secret_header(const char *name);
+
+/* The name of such a header. */
+bool fb_check_credential_header(const char *text);
 
 #endif

@@ -119,7 +119,8 @@ struct config_answers {
 };
 
 struct config_connect {
-    const char *user_agent, *contact;
+    const char *user_agent; /* with the contact in it, where there is one; NULL: the usual one */
+    const char *contact;
     const char *proxy, *no_proxy;
     const char *ca_file, *ca_path, *client_cert, *client_key, *interface;
     const char *const *resolve; /* ended by NULL */
@@ -266,6 +267,15 @@ const struct config_pool *fb_config_pool(const struct config_provider *p, struct
 
 /* The limit text for requests of a pool (NULL: of none); never NULL. */
 const char *fb_config_limit(const struct config_provider *p, const struct config_pool *pool);
+
+/*
+ * The limit text of a key, by the names of its provider and its pool (NULL: of none): of a provider
+ * here; else of a preset of that name; else the limit of all others. Never NULL.
+ */
+const char *fb_config_limit_of(const struct config *c, const char *provider, const char *pool);
+
+/* Whether a value was said by anybody, so that it is no default: "timeouts.hold". */
+bool fb_config_is_said(const struct config *c, const char *path);
 
 /* Is there a secret to be had at all? */
 bool fb_config_has_secret(const struct config_secret *s);

@@ -3,6 +3,7 @@
  * provider.c - what a preset knows about a provider, below what anybody says; and providers asked
  * for by host and path.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -209,4 +210,45 @@ const char *fb_config_limit(const struct config_provider *p, const struct config
     const char *limit = pool && pool->limit ? pool->limit : p->limit;
 
     return limit ? limit : "";
+}
+
+static const char *preset_limit(const struct preset *p, const char *pool)
+{
+    const struct preset_pool *row = NULL;
+
+    for (size_t i = 0; pool && i < p->pool_count; i++) {
+        if (strcmp(p->pool[i].name, pool) == 0)
+            row = &p->pool[i];
+    }
+    return fb_preset_limit(p, row);
+}
+
+const char *fb_config_limit_of(const struct config *c, const char *provider, const char *pool)
+{
+    const struct config_provider *p = fb_config_provider(c, provider);
+    const struct preset *known = p ? NULL : fb_preset_find(fb_slice_of(provider));
+    const char *limit = known ? preset_limit(known, pool) : NULL;
+
+    for (size_t i = 0; p && pool && i < p->pool_count; i++) {
+        if (strcmp(p->pool[i].name, pool) == 0)
+            return fb_config_limit(p, &p->pool[i]);
+    }
+    if (p)
+        return fb_config_limit(p, NULL);
+    return limit ? limit : known ? "" : c->limit;
+}
+
+bool fb_config_is_said(const struct config *c, const char *path)
+{
+    const struct yaml_node *n = c->tree;
+    char part[64];
+
+    while (n && *path) {
+        size_t size = strcspn(path, ".");
+
+        (void)snprintf(part, sizeof part, "%.*s", (int)size, path);
+        n = fb_tree_find(n, part);
+        path += size + (path[size] == '.');
+    }
+    return n && n->from != fb_from_default;
 }

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "util/alloc.h"
+#include "util/utf8.h"
 
 #define LINE_MAX_SHOWN 120
 
@@ -84,12 +85,14 @@ static bool may_be_secret(const struct line *l)
     return false;
 }
 
-/* Bytes, of which those that a terminal would obey are blanks. */
+/* Bytes, of which those that a terminal would obey are blanks, and those of no character '?'. */
 static void add_shown(struct buffer *out, const char *bytes, size_t size)
 {
+    bool is_text = fb_utf8_prefix(bytes, size) == size;
+
     for (size_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)bytes[i];
-        fb_buffer_add_char(out, c < ' ' || c == 0x7f ? ' ' : (char)c);
+        fb_buffer_add_char(out, c < ' ' || c == 0x7f ? ' ' : c >= 0x80 && !is_text ? '?' : (char)c);
     }
 }
 

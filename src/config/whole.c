@@ -5,8 +5,11 @@
  * Everything here has been read: each value is right by itself, or has been told and is missing.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+
+#include <flyball/flyball.h>
 
 #include "config/reading.h"
 #include "config/suggest.h"
@@ -63,6 +66,9 @@ static void check_pools(struct reading *r, const struct config_provider *p)
 
 static void check_credentials(struct reading *r, const struct config_provider *p)
 {
+    if (p->credential_count > 0 && !fb_tree_find(NODE(r, "providers", p->name), "hosts"))
+        fb_reading_tell(r, NODE(r, "providers", p->name, "credentials"), ABOUT_KEY,
+                        "credentials: expected hosts beside them, to which they are sent");
     for (size_t i = 0; i < p->credential_count; i++) {
         struct config_credential *c = &p->credential[i];
         struct yaml_node *providers = fb_tree_find(r->root, "providers");
@@ -245,6 +251,42 @@ static void check_batch(struct reading *r, const struct config_batch *b)
                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+/* All rules together, of which there is a most. */
+static void check_recovery(struct reading *r)
+{
+    struct recovery all;
+    struct fly_error err;
+    const struct yaml_node *rules = NODE(r, "recovery");
+
+    fb_recovery_init(&all);
+    for (const struct yaml_node *n = rules->kind == YAML_LIST ? rules->child : NULL; n;
+         n = n->next) {
+        if (n->kind == YAML_TEXT && fb_recovery_add(&all, n->text, &err) == -ENOSPC) {
+            fb_reading_tell(r, n, ABOUT_VALUE, "recovery: more than the %d rules there may be",
+                            FB_RECOVERY_RULES_MAX);
+            return;
+        }
+    }
+}
+
+/* Who we are, and how to reach us. */
+static void join_contact(struct reading *r)
+{
+    struct config_connect *c = &r->config->connect;
+    const char *name = c->user_agent;
+
+    if (!c->contact)
+        return;
+    if (!name)
+        name = fb_reading_text(r, "flyball/", fly_version());
+    if (name)
+        name = fb_reading_text(r, name, " (mailto:");
+    if (name)
+        name = fb_reading_text(r, name, c->contact);
+    if (name)
+        c->user_agent = fb_reading_text(r, name, ")");
+}
+
 void fb_config_check(struct reading *r)
 {
     struct config *c = r->config;
@@ -261,4 +303,6 @@ void fb_config_check(struct reading *r)
     check_listener(r, &c->listeners.public, "public", false);
     check_listener(r, &c->listeners.internal, "internal", true);
     check_alerts(r, &c->alerts);
+    check_recovery(r);
+    join_contact(r);
 }

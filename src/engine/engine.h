@@ -68,6 +68,7 @@ struct engine_task {
     size_t body_size;
     const char *id;         /* for results, logs and X-Request-Id; NULL: "" */
     const char *provider;   /* NULL: host and port of the URL */
+    const char *preset;     /* what is known of that provider, by name; NULL: by host or provider */
     const char *pool;       /* NULL: "default" */
     const char *credential; /* what the key is told apart by; NULL: a hash of Authorization */
     const char *operation;  /* row of the recovery table; NULL: "download" */

@@ -23,8 +23,8 @@ static size_t text_size(const char *text)
 static size_t task_size(const struct engine_task *t)
 {
     size_t size = text_size(t->url) + text_size(t->method) + text_size(t->id) +
-                  text_size(t->provider) + text_size(t->pool) + text_size(t->credential) +
-                  text_size(t->operation) + t->body_size;
+                  text_size(t->provider) + text_size(t->preset) + text_size(t->pool) +
+                  text_size(t->credential) + text_size(t->operation) + t->body_size;
 
     for (size_t i = 0; i < t->header_count; i++)
         size += text_size(t->header[i].name) + text_size(t->header[i].value);
@@ -66,6 +66,7 @@ static void fill(struct job *j, const struct engine_task *t)
     j->method = t->method ? put(&at, t->method) : "GET";
     j->id = t->id ? put(&at, t->id) : "";
     j->provider = put(&at, t->provider);
+    j->preset = put(&at, t->preset);
     j->pool = put(&at, t->pool);
     j->credential = put(&at, t->credential);
     j->operation = t->operation ? put(&at, t->operation) : FB_OPERATION_DEFAULT;

@@ -79,6 +79,8 @@ static struct fly_preset preset_of(const struct engine *e, const struct job *j,
 
     if ((known && !known->has_preset) || url->host_size >= sizeof(host))
         return p;
+    if (j->preset && !j->is_foreign && fly_preset_find(j->preset, &p) == 0)
+        return p;
     memcpy(host, url->host, url->host_size);
     host[url->host_size] = '\0';
     if (fly_preset_for(host, j->method, rest[0] == '/' ? rest : "/", &p) < 0 && j->provider)

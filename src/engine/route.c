@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/check.h"
 #include "engine/inside.h"
 #include "util/alloc.h"
 
@@ -118,14 +119,11 @@ int fb_route_failover(struct job *j)
 /* Of these the credentials are for the first origin only, and the others describe a body. */
 bool fb_route_sends_header(const struct job *j, const char *name)
 {
-    static const char *const secret[] = {"Authorization", "Cookie",  "Proxy-Authorization",
-                                         "X-Api-Key",     "Api-Key", "X-Auth-Token"};
     static const char *const of_body[] = {"Content-Type", "Content-Length", "Content-Encoding",
                                           "Content-Language", "Transfer-Encoding"};
 
-    for (size_t i = 0; j->is_foreign && i < sizeof(secret) / sizeof(secret[0]); i++)
-        if (strcasecmp(name, secret[i]) == 0)
-            return false;
+    if (j->is_foreign && fb_check_is_secret_header(name))
+        return false;
     for (size_t i = 0; j->drops_body && i < sizeof(of_body) / sizeof(of_body[0]); i++)
         if (strcasecmp(name, of_body[i]) == 0)
             return false;

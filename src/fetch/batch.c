@@ -41,11 +41,11 @@ static int name_output(const struct fetch_options *o, struct buffer *out)
     return error;
 }
 
-static int default_journal(struct buffer *out, const char *list, const char *output,
-                           struct fly_error *err)
+static int default_journal(const char *store, struct buffer *out, const char *list,
+                           const char *output, struct fly_error *err)
 {
     char name[48];
-    int error = fb_state_folder(out, err);
+    int error = fb_state_folder_named(store, out, err);
     const char *folder = error < 0 ? NULL : fb_buffer_text(out);
 
     if (!folder)
@@ -81,7 +81,7 @@ static int open_with(struct fetch *f, const char *list, const char *output, stru
     if (f->o->journal)
         fb_buffer_add_text(&path, f->o->journal);
     else if (!is_nameless(f->o))
-        error = default_journal(&path, list, output, err);
+        error = default_journal(f->o->store, &path, list, output, err);
     if (error == 0 && path.size > 0) {
         j.path = fb_buffer_text(&path);
         f->journal_path = path.bytes;

@@ -24,7 +24,7 @@ void fb_conditional_open(struct fetch *f)
     struct buffer path = BUFFER_INIT;
     struct fly_error err = {""};
     struct db *db = NULL;
-    int error = fb_state_folder(&path, &err);
+    int error = fb_state_folder_named(f->o->store, &path, &err);
 
     if (error == 0 && fb_buffer_text(&path))
         error = fb_state_folder_make(path.bytes, &err);

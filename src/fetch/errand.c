@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/config.h"
 #include "fetch/fetch_parts.h"
 #include "util/alloc.h"
 
@@ -141,6 +142,42 @@ static void collect(const struct errand *e, struct headers *h)
         add(h, "X-Request-Id", e->item.id);
 }
 
+static bool has_any(const struct headers *h, const struct config_provider *p)
+{
+    for (size_t i = 0; i < p->credential_count; i++) {
+        if (has(h, p->credential[i].header))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * What the configuration says of the provider that the URL leads to: its headers, its credential.
+ * False with a sentence: it cannot be sent.
+ */
+static bool add_configured(struct errand *e, struct headers *h, struct engine_task *t,
+                           struct fly_error *err)
+{
+    const struct config_provider *p = fb_provider_at(e->fetch, t->url);
+    struct engine_header secret;
+
+    if (!p)
+        return true;
+    if (!p->enabled) {
+        (void)snprintf(err->text, sizeof err->text, "the provider %.60s is switched off", p->name);
+        return false;
+    }
+    for (size_t i = 0; i < p->header_count; i++)
+        add(h, p->header[i].name, p->header[i].value);
+    if (p->credential_count == 0 || has_any(h, p))
+        return true;
+    if (fb_credential_get(e->fetch, p, &secret, err) < 0)
+        return false;
+    add(h, secret.name, secret.value);
+    t->credential = secret.value;
+    return true;
+}
+
 static void submit(struct errand *e, const struct cached *known)
 {
     struct fetch *f = e->fetch;
@@ -158,7 +195,6 @@ static void submit(struct errand *e, const struct cached *known)
         .url = e->next_url ? e->next_url : i->url,
         .method = i->method,
         .header = headers.at,
-        .header_count = headers.count,
         .body = i->body,
         .body_size = i->body_size,
         .id = i->id,
@@ -173,6 +209,11 @@ static void submit(struct errand *e, const struct cached *known)
         .user = e,
         .client = f->client,
     };
+    if (!add_configured(e, &headers, &t, &err)) {
+        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_POLICY), err.text);
+        return;
+    }
+    t.header_count = headers.count;
     fb_provider_of(e, &t);
     int error = fb_engine_submit(f->engine, &t, NULL, &err);
     if (error == 0)

@@ -70,6 +70,7 @@ static void fetch_free(struct fetch *f)
     fb_list_close(f->list);
     fb_gates_free(f);
     fb_live_close(f);
+    fb_credentials_free(f);
     fb_free(f->journal_path);
     fb_result_maker_fini(&f->maker);
     fb_blocks_fini(&f->errands);

@@ -80,6 +80,9 @@ struct fetch_options {
     const char *ledger;  /* a path; NULL: the usual one; "none": limits are this process's own */
     /* Told a line for people; NULL: it goes to stderr. */
     void (*say)(void *to, const char *sentence);
+    /* Providers, limits, credentials; NULL: presets alone. Another may take its place meanwhile. */
+    const struct config *config;
+    const char *store;            /* the folder of journals and answers; NULL: the usual one */
     struct engine_options engine; /* connections, deadlines, mode */
 };
 

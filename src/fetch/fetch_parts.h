@@ -20,6 +20,8 @@
 
 #define FETCH_GATES 4096 /* slots for origins, with --robots */
 
+struct config_provider;
+struct credential;
 struct gate;
 struct live;
 
@@ -83,7 +85,8 @@ struct fetch {
     } known_host;      /* the one asked about last, with its port */
     struct live *live; /* what others see of it; NULL: nothing */
     struct gate *gates[FETCH_GATES];
-    struct engine *engine; /* NULL: it is not begun */
+    struct credential *credentials; /* that were read so far */
+    struct engine *engine;          /* NULL: it is not begun */
     struct engine_client *client;
     struct list *list;
     struct result_maker maker;
@@ -160,7 +163,18 @@ bool fb_gate_pass(struct errand *e);
 void fb_gate_answer(struct gate *g, int32_t status, const void *body, size_t size);
 void fb_gates_free(struct fetch *f);
 
+/* ----------------------------------------------------------------------------- credential.c */
+
+/* The header by which a provider knows us. 0, or a negative errno with a sentence. */
+int fb_credential_get(struct fetch *f, const struct config_provider *p,
+                      struct engine_header *ret_header, struct fly_error *err)
+    __attribute__((warn_unused_result));
+void fb_credentials_free(struct fetch *f);
+
 /* ------------------------------------------------------------------------------- provider.c */
+
+/* The provider of the configuration that a URL leads to, or NULL. */
+const struct config_provider *fb_provider_at(const struct fetch *f, const char *url);
 
 /* Set provider and pool of a task. */
 void fb_provider_of(const struct errand *e, struct engine_task *t);

@@ -36,6 +36,7 @@ struct host_options {
     void (*on_stuck)(void *user, int64_t still_ns);
 
     const char *ledger; /* a path; NULL: where fly_ledger_open() looks; "none": no ledger */
+    const char *folder; /* of the store; NULL: the usual one */
     bool no_store;      /* nothing is remembered */
     bool forgets;       /* what is learned in this run is not written */
 

@@ -129,7 +129,7 @@ static struct db *open_file(struct host *h)
     struct buffer path = BUFFER_INIT;
     struct fly_error err = {""};
     struct db *db = NULL;
-    int error = fb_state_folder(&path, &err);
+    int error = fb_state_folder_named(h->o.folder, &path, &err);
 
     if (error == 0 && fb_buffer_text(&path))
         error = fb_state_folder_make(path.bytes, &err);

@@ -30,6 +30,14 @@ int fb_state_folder(struct buffer *out, struct fly_error *err)
     return 0;
 }
 
+int fb_state_folder_named(const char *named, struct buffer *out, struct fly_error *err)
+{
+    if (!named)
+        return fb_state_folder(out, err);
+    fb_buffer_add_text(out, named);
+    return 0;
+}
+
 static int make_folder(const char *path)
 {
     return mkdir(path, 0700) < 0 && errno != EEXIST ? -errno : 0;

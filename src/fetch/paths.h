@@ -15,6 +15,10 @@
 /* Append the folder. 0, or -ENOENT with a sentence: neither variable is set. */
 int fb_state_folder(struct buffer *out, struct fly_error *err) __attribute__((warn_unused_result));
 
+/* The same; `named`, unless NULL, is the folder. */
+int fb_state_folder_named(const char *named, struct buffer *out, struct fly_error *err)
+    __attribute__((warn_unused_result));
+
 /* Make it, for its owner alone, with the folders above it. 0 or negative errno with a sentence. */
 int fb_state_folder_make(const char *path, struct fly_error *err)
     __attribute__((warn_unused_result));

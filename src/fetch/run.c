@@ -85,6 +85,7 @@ static int open_host(struct run *r)
         .say = say,
         /* Another process's limits are not changed by a question. */
         .ledger = r->o->plan ? "none" : r->o->ledger,
+        .folder = r->o->store,
         .forgets = r->o->plan,
         .engine = r->o->engine,
     };

@@ -8,6 +8,7 @@
 #include "config/diff.h"
 #include "config/show.h"
 #include "config/table.h"
+#include "engine/configure.h"
 
 static struct config *load_from(const struct config_sources *from)
 {
@@ -421,6 +422,59 @@ static void words_and_keys_of_a_limit_are_the_same(void **state)
     assert_int_equal(words, keys);
 }
 
+/* The defaults of the table are those of the engine. */
+static void defaults_are_those_of_the_engine(void **state)
+{
+    struct config *c = load("");
+    struct engine_options before, after;
+
+    (void)state;
+    fb_engine_options_init(&before);
+    after = before;
+    fb_engine_configure(c, &after);
+    assert_string_equal(after.limit, "");
+    assert_null(after.recovery[0]);
+    assert_null(after.connect.resolve[0]);
+    after.limit = NULL;
+    after.recovery = NULL;
+    after.connect.resolve = NULL;
+    assert_memory_equal(&before, &after, sizeof before);
+    fb_config_free(c);
+}
+
+static void limits_are_found_by_the_names_of_a_key(void **state)
+{
+    struct config *c =
+        load("limit: rate=1/s\nproviders:\n  a: {pools: {x: {path: /x, rate: 0.1/s}}, "
+             "limit: {burst: 2, rate: 0.5/s}}\n");
+
+    (void)state;
+    assert_string_equal(fb_config_limit_of(c, "a", "x"), "rate=0.1/s");
+    assert_string_equal(fb_config_limit_of(c, "A", NULL), "rate=0.5/s burst=2");
+    assert_string_equal(fb_config_limit_of(c, "a", "y"), "rate=0.5/s burst=2");
+    assert_string_equal(fb_config_limit_of(c, "github", "graphql"),
+                        "window=2000/1m concurrency=100");
+    assert_string_equal(fb_config_limit_of(c, "openai", NULL), "");
+    assert_string_equal(fb_config_limit_of(c, "b.example:80", "default"), "rate=1/s");
+    assert_true(fb_config_is_said(c, "limit.rate"));
+    assert_true(fb_config_is_said(c, "providers.a"));
+    assert_false(fb_config_is_said(c, "timeouts.hold"));
+    assert_false(fb_config_is_said(c, "no.such.thing"));
+    fb_config_free(c);
+}
+
+static void whom_to_write_to_is_in_the_user_agent(void **state)
+{
+    struct config *c = load("connect: {user_agent: job/1, contact: me@example.com}\n");
+
+    (void)state;
+    assert_string_equal(c->connect.user_agent, "job/1 (mailto:me@example.com)");
+    fb_config_free(c);
+    c = load("connect: {contact: me@example.com}\n");
+    assert_contains(c->connect.user_agent, "flyball/");
+    fb_config_free(c);
+}
+
 static void a_preset_names_each_pool_once(void **state)
 {
     (void)state;
@@ -479,6 +533,9 @@ int main(void)
         cmocka_unit_test(a_request_finds_its_provider_and_pool),
         cmocka_unit_test(a_search_of_a_preset_gives_way),
         cmocka_unit_test(words_and_keys_of_a_limit_are_the_same),
+        cmocka_unit_test(defaults_are_those_of_the_engine),
+        cmocka_unit_test(limits_are_found_by_the_names_of_a_key),
+        cmocka_unit_test(whom_to_write_to_is_in_the_user_agent),
         cmocka_unit_test(a_preset_names_each_pool_once),
         cmocka_unit_test(secrets_are_read_when_asked_for),
     };
