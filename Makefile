@@ -378,6 +378,10 @@ bench-fetch: all $(BUILD)/bare ## fetching beside curl, wget2 and a bare loop, f
 prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (20 minutes)
 	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
+.PHONY: prove-evil
+prove-evil: all ## every kind of misbehaviour of an origin: documented, in time, nothing left behind
+	@$(PYTHON) tests/prove/misdeeds.py --flyball $(BUILD)/flyball
+
 # --------------------------------------------------------------------------------------- install
 
 $(BUILD)/flyball.pc: flyball.pc.in Makefile FORCE

@@ -15,7 +15,6 @@ import argparse
 import contextlib
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -40,7 +39,7 @@ def server(script, *args):
         try:
             yield int(process.stdout.readline())
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             process.wait(timeout=20)
 
 
