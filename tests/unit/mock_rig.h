@@ -20,6 +20,7 @@ struct mock_rig {
     struct provider provider;
     const struct dialect *dialect;
     struct rng rng;
+    int64_t phase_ns; /* of its clock when the engine starts */
     int64_t arrivals, refused;
     /* Fields of answers under way, a row for each flight. */
     char name[RIG_FLIGHTS][MOCK_FIELDS][MOCK_BYTES];
@@ -53,9 +54,11 @@ static inline struct plan mock_plan(struct rig *r, const struct attempt_request 
     struct mock_told told;
     struct verdict v;
 
+    int64_t now_ns = r->now_ns - RIG_EPOCH + m->phase_ns;
+
     (void)q;
-    fb_provider_admit(&m->provider, r->now_ns - RIG_EPOCH, &ONE, &v);
-    fb_mock_tell(&m->provider, r->now_ns - RIG_EPOCH, &v, &told);
+    fb_provider_admit(&m->provider, now_ns, &ONE, &v);
+    fb_mock_tell(&m->provider, now_ns, &v, &told);
     m->arrivals++;
     m->refused += v.refused;
     p.status = v.refused ? v.status : 200;
@@ -78,6 +81,7 @@ static inline void mock_rig_open(struct mock_rig *m, struct engine_options *o, c
     m->rig.plan = mock_plan;
     m->dialect = fb_dialect_find(dialect);
     m->rng = (struct rng){7};
+    m->phase_ns = 0;
     if (fb_mock_limit_read(limit, 429, &m->provider, &err) < 0)
         fail_msg("%s", err.text);
 }
