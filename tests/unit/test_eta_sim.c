@@ -103,19 +103,19 @@ static void run_batch(const struct batch *b)
 
 static const struct batch BATCHES[] = {
     {"a stated rate", 2000, "rate=10/s burst=20", "none", "rate=10/s burst=5", ETA_BOUND_RATE, 0.1,
-     0.05},
-    {"a learned rate", 3000, "rate=15/s burst=20", "retry-after", "", ETA_BOUND_RATE, 0.1, 0},
-    {"a quota by the minute", 1500, "fixed=200/1m", "github", "", ETA_BOUND_QUOTA, 0.1, 0},
-    {"a quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0},
+     0.05, 0},
+    {"a learned rate", 3000, "rate=15/s burst=20", "retry-after", "", ETA_BOUND_RATE, 0.1, 0, 0},
+    {"a quota by the minute", 1500, "fixed=200/1m", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0},
+    {"a quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0},
     {"the same from its middle on", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0,
      2000},
     {"an even pace", 8000, "fixed=1000/15m", "github", "pacing=even", ETA_BOUND_QUOTA, 0.15, 0,
      100},
     {"a quota in another dialect", 3000, "fixed=500/1m", "openai", "", ETA_BOUND_QUOTA, 0.1, 0, 20},
     {"a stated window of an hour", 5000, "window=1000/1h", "none", "window=1000/1h margin=0%",
-     ETA_BOUND_WINDOW, 0.1, 0.05},
+     ETA_BOUND_WINDOW, 0.1, 0.05, 0},
     {"a window with its margin", 5000, "window=1000/1h", "none", "window=1000/1h", ETA_BOUND_WINDOW,
-     0.1, 0.05},
+     0.1, 0.05, 0},
 };
 
 static void times_come_true(void **state)
