@@ -41,7 +41,8 @@ VERSION := $(MAJOR).$(call version_part,MINOR).$(call version_part,PATCH)
 # (gen/) is made in $(BUILD) from presets/ and compiled like the rest.
 sources    = $(sort $(wildcard $(foreach f,$(1),src/$(f)/*.c src/$(f)/*/*.c)))
 LIB_SRC   := $(call sources,core signal ledger util) gen/presets.c
-APP_SRC   := $(call sources,http1 view store config engine fetch serve watch sim mock daemon)
+APP_SRC   := $(call sources,http1 view store config engine fetch serve watch sim mock daemon) \
+  gen/web.c
 CLI_SRC   := $(call sources,cli)
 APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
 PRESETS   := $(sort $(wildcard presets/*.yaml))
@@ -201,6 +202,37 @@ PRESETC_SRC := tools/presetc.c $(call sources,core util) \
 $(BUILD)/presetc: $(call objects,obj,$(PRESETC_SRC))
 	$(call say,LINK,$@)
 	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ -lfyaml
+
+# --------------------------------------------------------------------------------- the dashboard
+
+# Its own sources, and uPlot from npm. Without npm there is a page all the same, only without plots.
+WEB    := $(BUILD)/web
+UPLOT  := uPlot.iife.min.js uPlot.min.css
+WEB_JS := $(patsubst %,web/js/%.js,words model stream chart events overview provider pages main)
+
+$(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc
+	@rm -rf $@ && mkdir -p $@
+	$(call say,NPM,uplot)
+	$(Q)cp web/package.json web/package-lock.json web/.npmrc $@
+	$(Q)if (cd $@ && npm ci --omit=dev --ignore-scripts --no-audit --no-fund) >$@/log 2>&1; then \
+	  cp $(UPLOT:%=$@/node_modules/uplot/dist/%) $@; \
+	else \
+	  echo 'no npm: the dashboard will have no plots'; touch $(UPLOT:%=$@/%); \
+	fi
+
+$(WEB)/app.js: $(WEB)/uplot $(WEB_JS)
+	$(Q){ cat $(WEB)/uplot/uPlot.iife.min.js; echo; echo "(() => {'use strict';"; \
+	  cat $(WEB_JS); echo '})();'; } >$@
+
+$(WEB)/app.css: $(WEB)/uplot web/app.css
+	$(Q)cat $(WEB)/uplot/uPlot.min.css web/app.css >$@
+
+$(BUILD)/gen/web.c: tools/embed web/page.html $(WEB)/app.js $(WEB)/app.css
+	@mkdir -p $(@D)
+	$(call say,EMBED,$@)
+	$(Q)tools/embed '/page.html=text/html; charset=utf-8=web/page.html' \
+	  '/app.js=text/javascript; charset=utf-8=$(WEB)/app.js' \
+	  '/app.css=text/css; charset=utf-8=$(WEB)/app.css' >$@
 
 # ----------------------------------------------------------------------------------------- tests
 

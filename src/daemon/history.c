@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/json.h"
 
-const struct ring_form fb_history_form[HISTORY_RINGS] = {{1, 300}, {10, 360}, {60, 1440}};
+const struct ring_form fb_history_form[HISTORY_RINGS] = {{1, 900}, {10, 360}, {60, 1440}};
 
 static const struct {
     const char *name;
@@ -155,34 +155,47 @@ static void add_set(const struct history *h, const struct meters *names, size_t 
     fb_buffer_add_char(out, '}');
 }
 
-int fb_history_json(const struct history *h, const struct meters *names, int step_s, size_t most,
-                    struct buffer *out)
+static bool is_wanted(const struct meter_set *m, const struct history_part *part)
 {
-    int ring = 0;
+    return (!part->provider[0] || strcmp(m->provider, part->provider) == 0) &&
+           (!part->pool[0] || strcmp(m->pool, part->pool) == 0);
+}
+
+static void add_sets(const struct history *h, const struct meters *names,
+                     const struct history_part *part, int ring, size_t count, struct buffer *out)
+{
     bool is_first = true;
 
-    while (ring < HISTORY_RINGS && fb_history_form[ring].step_s != step_s)
-        ring++;
-    if (ring == HISTORY_RINGS)
-        return -EINVAL;
-    size_t count = fb_history_form[ring].length;
-    count = h->count[ring] < count ? (size_t)h->count[ring] : count;
-    count = most < count ? most : count;
-    fb_buffer_add_char(out, '{');
-    fb_json_text(out, "schema", "flyball.history/1");
-    fb_json_int(out, "step_s", step_s);
-    fb_json_int(out, "end_s", h->second - h->second % step_s);
-    fb_json_int(out, "samples", (int64_t)count);
-    fb_json_name(out, "series");
-    fb_buffer_add_char(out, '[');
     for (size_t s = 0; s < names->sets; s++) {
-        if (!h->sample[s])
+        if (!h->sample[s] || !is_wanted(&names->set[s], part))
             continue;
         if (!is_first)
             fb_buffer_add_char(out, ',');
         is_first = false;
         add_set(h, names, s, ring, count, out);
     }
+}
+
+int fb_history_json(const struct history *h, const struct meters *names,
+                    const struct history_part *part, struct buffer *out)
+{
+    int ring = 0;
+
+    while (ring < HISTORY_RINGS && fb_history_form[ring].step_s != part->step_s)
+        ring++;
+    if (ring == HISTORY_RINGS)
+        return -EINVAL;
+    size_t count = fb_history_form[ring].length;
+    count = h->count[ring] < count ? (size_t)h->count[ring] : count;
+    count = part->most < count ? part->most : count;
+    fb_buffer_add_char(out, '{');
+    fb_json_text(out, "schema", "flyball.history/1");
+    fb_json_int(out, "step_s", part->step_s);
+    fb_json_int(out, "end_s", h->second - h->second % part->step_s);
+    fb_json_int(out, "samples", (int64_t)count);
+    fb_json_name(out, "series");
+    fb_buffer_add_char(out, '[');
+    add_sets(h, names, part, ring, count, out);
     fb_buffer_add_text(out, "]}\n");
     return 0;
 }

@@ -66,11 +66,20 @@ void fb_history_fini(struct history *h);
  */
 void fb_history_add(struct history *h, int64_t second, const struct figures *now, size_t sets);
 
+/* The latest `most` samples of the ring with this step (1, 10 or 60); "" is every provider. */
+struct history_part {
+    int step_s;
+    size_t most;
+    const char *provider;
+    const char *pool;
+};
+
 /*
- * As JSON: the latest `most` samples of the ring with this step (1, 10 or 60), oldest first;
- * `names` are the meters that know how sets are called, locked. -EINVAL: there is no such step.
+ * That part as JSON, oldest sample first; `names` are the meters that know how sets are called,
+ * locked. -EINVAL: there is no such step.
  */
-int fb_history_json(const struct history *h, const struct meters *names, int step_s, size_t most,
-                    struct buffer *out) __attribute__((warn_unused_result));
+int fb_history_json(const struct history *h, const struct meters *names,
+                    const struct history_part *part, struct buffer *out)
+    __attribute__((warn_unused_result));
 
 #endif

@@ -137,12 +137,18 @@ static inline struct daemon *fb_daemon_of(const struct call *c)
 
 /* ---- status.c ---- */
 void fb_status_answer(struct call *c);
+/* As /status has it at the public door, or at the others. */
+void fb_status_write(struct daemon *d, bool is_public, struct buffer *out);
 void fb_status_view_answer(struct call *c);
 void fb_top_view_answer(struct call *c);
 void fb_status_tick(struct daemon *d, struct buffer *out);
 /* The keys of the engine, at most `most`: those with something to do first. Returns how many. */
 size_t fb_status_keys(struct daemon *d, struct view_key *keys, size_t most);
 void fb_work_view(const struct work *b, bool is_public, struct view_batch *ret_view);
+
+/* ---- status_sets.c ---- */
+/* The member "failures": how every provider and pool fared since the start. */
+void fb_status_sets(struct meters *m, struct buffer *out);
 
 /* ---- answers.c ---- */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/assets.h"
 #include "daemon/parts.h"
 #include "util/json.h"
 
@@ -30,7 +31,10 @@ static void answer_healthz(struct call *c)
 
 static void answer_events(struct call *c)
 {
-    fb_sse_answer(&fb_daemon_of(c)->sse, c);
+    struct daemon *d = fb_daemon_of(c);
+    bool is_public = c->router == &d->door[DOOR_PUBLIC].router;
+
+    fb_sse_answer(&d->sse, c, is_public ? SSE_STATUS_PUBLIC : SSE_STATUS);
 }
 
 static void answer_history(struct call *c)
@@ -39,12 +43,19 @@ static void answer_history(struct call *c)
     struct buffer b = BUFFER_INIT;
     char step[8] = "1";
     char samples[8] = "1440";
+    char provider[64] = "";
+    char pool[32] = "";
 
     (void)fb_call_query(c, "step", step, sizeof step);
     (void)fb_call_query(c, "samples", samples, sizeof samples);
+    (void)fb_call_query(c, "provider", provider, sizeof provider);
+    (void)fb_call_query(c, "pool", pool, sizeof pool);
+    struct history_part part = {.step_s = (int)strtol(step, NULL, 10),
+                                .most = (size_t)strtoul(samples, NULL, 10),
+                                .provider = provider,
+                                .pool = pool};
     (void)pthread_mutex_lock(&d->meters.lock);
-    int rc = fb_history_json(&d->history, &d->meters, (int)strtol(step, NULL, 10),
-                             (size_t)strtoul(samples, NULL, 10), &b);
+    int rc = fb_history_json(&d->history, &d->meters, &part, &b);
     (void)pthread_mutex_unlock(&d->meters.lock);
     if (rc < 0) {
         fb_buffer_fini(&b);
@@ -117,5 +128,13 @@ static const struct route INSIDE[] = {
     {0},
 };
 
-const struct route *const fb_routes_public[] = {READING, NULL};
-const struct route *const fb_routes_internal[] = {READING, INSIDE, fb_admin_routes, NULL};
+/* The dashboard; it needs READING, and shows what INSIDE has where that is there. */
+static const struct route PAGE[] = {
+    {"GET", "/", false, fb_page_answer},
+    {"GET", "/app.js", false, fb_asset_answer},
+    {"GET", "/app.css", false, fb_asset_answer},
+    {0},
+};
+
+const struct route *const fb_routes_public[] = {READING, PAGE, NULL};
+const struct route *const fb_routes_internal[] = {READING, PAGE, INSIDE, fb_admin_routes, NULL};

@@ -52,14 +52,28 @@ static void judge(struct daemon *d, const struct figures *now, int64_t second)
         fb_alarm_grade(d, before);
 }
 
+static void write_figures(struct daemon *d, enum sse_figures which, struct buffer *out)
+{
+    if (which == SSE_TICK)
+        fb_status_tick(d, out);
+    else
+        fb_status_write(d, which == SSE_STATUS_PUBLIC, out);
+    while (!out->failed && out->size > 0 && out->bytes[out->size - 1] == '\n')
+        out->size--;
+}
+
 static void tell(struct daemon *d)
 {
-    struct buffer tick = BUFFER_INIT;
+    for (enum sse_figures which = 0; which < SSE_FIGURES; which++) {
+        struct buffer figures = BUFFER_INIT;
 
-    if (d->sse.count > 0)
-        fb_status_tick(d, &tick);
-    fb_sse_tick(&d->sse, (struct slice){tick.bytes, tick.failed ? 0 : tick.size});
-    fb_buffer_fini(&tick);
+        if (!fb_sse_wants(&d->sse, which))
+            continue;
+        write_figures(d, which, &figures);
+        fb_sse_tick(&d->sse, which,
+                    (struct slice){figures.bytes, figures.failed ? 0 : figures.size});
+        fb_buffer_fini(&figures);
+    }
 }
 
 void fb_second(struct daemon *d)

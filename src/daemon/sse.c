@@ -2,6 +2,9 @@
 /* sse.c - a list of clients, each with its cursor. */
 #include "daemon/sse.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "util/alloc.h"
 
 #define HEARTBEAT_S 15
@@ -13,6 +16,7 @@ struct sse_client {
     uint64_t cursor;
     int silent_s;
     bool is_full; /* it has not read what was written to it */
+    enum sse_figures figures;
 };
 
 void fb_sse_init(struct sse *s, struct news *news)
@@ -58,6 +62,30 @@ static void on_close(struct call *call)
     fb_free(c);
 }
 
+/* Where to go on: a browser that opens a stream anew can say it in the query alone. */
+static uint64_t cursor_of(struct sse *s, const struct call *call, bool *ret_gap)
+{
+    struct slice id = fb_guard_field(call->x->request, "Last-Event-ID");
+    char asked[48];
+    char recent[8] = "0";
+
+    if (id.length == 0 && fb_call_query(call, "last_event_id", asked, sizeof asked))
+        id = fb_slice_of(asked);
+    uint64_t at = fb_news_cursor(s->news, id, ret_gap);
+    if (id.length > 0 || !fb_call_query(call, "recent", recent, sizeof recent))
+        return at;
+    uint64_t back = strtoul(recent, NULL, 10);
+    uint64_t kept = at < NEWS_MAX ? at : NEWS_MAX;
+    return at - (back < kept ? back : kept);
+}
+
+static bool wants_status(const struct call *call)
+{
+    char with[16] = "";
+
+    return fb_call_query(call, "with", with, sizeof with) && strcmp(with, "status") == 0;
+}
+
 static void enlist(struct sse *s, struct sse_client *c, struct call *call)
 {
     c->sse = s;
@@ -73,7 +101,7 @@ static void enlist(struct sse *s, struct sse_client *c, struct call *call)
     call->on_close = on_close;
 }
 
-void fb_sse_answer(struct sse *s, struct call *call)
+void fb_sse_answer(struct sse *s, struct call *call, enum sse_figures full)
 {
     struct sse_client *c = s->count < s->max ? fb_alloc(sizeof *c) : NULL;
     struct buffer b = BUFFER_INIT;
@@ -83,7 +111,8 @@ void fb_sse_answer(struct sse *s, struct call *call)
         fb_call_refuse(call, 503, "too many clients follow the events");
         return;
     }
-    c->cursor = fb_news_cursor(s->news, fb_guard_field(call->x->request, "Last-Event-ID"), &gap);
+    c->cursor = cursor_of(s, call, &gap);
+    c->figures = wants_status(call) ? full : SSE_TICK;
     enlist(s, c, call);
     fb_call_begin(call, 200, "text/event-stream");
     fb_answer_stream(call->x, -1);
@@ -103,25 +132,34 @@ void fb_sse_flush(struct sse *s)
     }
 }
 
-static void tick_one(struct sse_client *c, struct slice tick)
+static void tick_one(struct sse_client *c, struct slice figures)
 {
     struct buffer b = BUFFER_INIT;
 
     if (c->is_full)
         return;
-    if (tick.length > 0)
-        fb_news_write(&b, "tick", tick);
+    if (figures.length > 0)
+        fb_news_write(&b, c->figures == SSE_TICK ? "tick" : "status", figures);
     else if (++c->silent_s >= HEARTBEAT_S)
         fb_buffer_add_text(&b, ":\n\n");
     write_out(c, &b);
     fb_buffer_fini(&b);
 }
 
-void fb_sse_tick(struct sse *s, struct slice tick)
+bool fb_sse_wants(const struct sse *s, enum sse_figures figures)
+{
+    for (const struct sse_client *c = s->first; c; c = c->next)
+        if (c->figures == figures)
+            return true;
+    return false;
+}
+
+void fb_sse_tick(struct sse *s, enum sse_figures which, struct slice figures)
 {
     for (struct sse_client *c = s->first, *next; c; c = next) {
         next = c->next;
-        tick_one(c, tick);
+        if (c->figures == which)
+            tick_one(c, figures);
     }
 }
 

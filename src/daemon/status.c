@@ -232,39 +232,6 @@ static void add_queue(const struct engine_stats *s, struct buffer *out)
     fb_buffer_add_char(out, '}');
 }
 
-static double ratio(double part, double whole)
-{
-    return whole > 0.0 ? part / whole : 0.0;
-}
-
-/* Since the start, for each label set that was used. */
-static void add_failures(struct daemon *d, struct buffer *out)
-{
-    bool is_first = true;
-
-    fb_json_name(out, "failures");
-    fb_buffer_add_char(out, '[');
-    (void)pthread_mutex_lock(&d->meters.lock);
-    for (size_t i = 0; i < d->meters.sets; i++) {
-        const struct meter_set *m = &d->meters.set[i];
-
-        if (m->answers == 0)
-            continue;
-        fb_buffer_add_text(out, is_first ? "{" : ",{");
-        is_first = false;
-        fb_json_text(out, "provider", m->provider);
-        fb_json_text(out, "pool", m->pool);
-        fb_json_int(out, "answers", (int64_t)m->answers);
-        fb_json_int(out, "errors", (int64_t)m->errors);
-        fb_json_int(out, "throttled", (int64_t)m->throttled);
-        fb_json_real(out, "failure_ratio", ratio((double)m->errors, (double)m->answers), 4);
-        fb_json_real(out, "throttled_ratio", ratio((double)m->throttled, (double)m->answers), 4);
-        fb_buffer_add_char(out, '}');
-    }
-    (void)pthread_mutex_unlock(&d->meters.lock);
-    fb_buffer_add_char(out, ']');
-}
-
 static void add_span(struct buffer *out, const char *name, int64_t span_ns)
 {
     fb_json_real(out, name, (double)span_ns / 1e9, 3);
@@ -326,23 +293,28 @@ static void write_all(struct daemon *d, const struct status *s, struct buffer *o
     fb_json_bool(out, "draining", d->terms > 0);
     fb_json_int(out, "sequence", (int64_t)d->news.last);
     add_queue(&d->gauges.stats, out);
-    add_failures(d, out);
+    fb_status_sets(&d->meters, out);
     add_usages(d, out);
     add_reload(d, out);
     add_settings(d->config, out);
     fb_buffer_add_text(out, "}\n");
 }
 
-static void answer_with(struct call *c, bool is_public)
+void fb_status_write(struct daemon *d, bool is_public, struct buffer *out)
 {
-    struct daemon *d = fb_daemon_of(c);
     struct status s = {0};
-    struct buffer b = BUFFER_INIT;
 
     fb_engine_stats(d->engine, &d->gauges.stats);
     fill(d, is_public, &s);
-    write_all(d, &s, &b);
+    write_all(d, &s, out);
     fini(&s);
+}
+
+static void answer_with(struct call *c, bool is_public)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_status_write(fb_daemon_of(c), is_public, &b);
     fb_call_send_json(c, 200, &b);
 }
 

@@ -157,6 +157,14 @@ static struct figures second_of(float sent, float limit)
     return f;
 }
 
+static int read_part(const struct history *h, const struct meters *m, int step_s, size_t most,
+                     struct buffer *b)
+{
+    struct history_part part = {.step_s = step_s, .most = most, .provider = "", .pool = ""};
+
+    return fb_history_json(h, m, &part, b);
+}
+
 static void rings_feed_rings(void **state)
 {
     static struct history h;
@@ -173,28 +181,34 @@ static void rings_feed_rings(void **state)
     }
     struct figures late = second_of(9, 9);
     fb_history_add(&h, 1020, &late, 1); /* the clock went back: ignored */
-    assert_int_equal(fb_history_json(&h, &m, 10, 100, &b), 0);
+    assert_int_equal(read_part(&h, &m, 10, 100, &b), 0);
     const char *json = fb_buffer_text(&b);
     assert_contains(json, "\"step_s\":10,\"end_s\":1020,\"samples\":2");
     assert_contains(json, "\"sent\":[20,20]");
     assert_contains(json, "\"limit\":[1010,1020]");
     assert_contains(json, "\"left\":[null,null]");
     fb_buffer_clear(&b);
-    assert_int_equal(fb_history_json(&h, &m, 1, 3, &b), 0);
+    assert_int_equal(read_part(&h, &m, 1, 3, &b), 0);
     assert_contains(fb_buffer_text(&b), "\"sent\":[2,2,2]");
-    assert_int_equal(fb_history_json(&h, &m, 7, 3, &b), -EINVAL);
+    assert_int_equal(read_part(&h, &m, 7, 3, &b), -EINVAL);
 
     /* A gap is nothing, not zero; and rings never grow. */
     struct figures f = second_of(4, 1);
     fb_history_add(&h, 1023, &f, 1);
     fb_buffer_clear(&b);
-    assert_int_equal(fb_history_json(&h, &m, 1, 4, &b), 0);
+    assert_int_equal(read_part(&h, &m, 1, 4, &b), 0);
     assert_contains(fb_buffer_text(&b), "\"sent\":[2,null,null,4]");
     for (int64_t t = 1024; t < 3000; t++)
         fb_history_add(&h, t, &f, 1);
     fb_buffer_clear(&b);
-    assert_int_equal(fb_history_json(&h, &m, 1, 100000, &b), 0);
-    assert_contains(fb_buffer_text(&b), "\"samples\":300");
+    assert_int_equal(read_part(&h, &m, 1, 100000, &b), 0);
+    assert_contains(fb_buffer_text(&b), "\"samples\":900");
+
+    /* Of one provider only. */
+    struct history_part part = {.step_s = 60, .most = 1, .provider = "nobody", .pool = ""};
+    fb_buffer_clear(&b);
+    assert_int_equal(fb_history_json(&h, &m, &part, &b), 0);
+    assert_contains(fb_buffer_text(&b), "\"series\":[]");
     fb_buffer_fini(&b);
     fb_history_fini(&h);
     fb_meters_fini(&m);

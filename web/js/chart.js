@@ -1,0 +1,175 @@
+/*
+ * chart.js - sent rate against the limit, refusals as crosses on the same axis.
+ *
+ * The figures come from /history, and are brought up to date with its latest samples. Behind every
+ * chart is a sentence and a table for those who cannot see it.
+ */
+
+const TABLE_ROWS = 60;
+const PLOT_HEIGHT = 200;
+
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/* The columns of one key out of an answer of /history, with their times. */
+const seriesOf = (history, key) => {
+  const found = history.series.find((s) => s.provider === key.provider && s.pool === key.pool);
+  if (!found) return null;
+  const n = found.sent.length;
+  const t = found.sent.map((_, i) => history.end_s - (n - 1 - i) * history.step_s);
+  const perSecond = found.sent.map((v) => (v == null ? null : v / history.step_s));
+  return { t, sent: perSecond, limit: found.limit, confidence: found.confidence, throttled: found.throttled,
+    latency: found.latency_s, answers: found.answers };
+};
+
+/* `more` behind `kept`, without doubles and without what is too old. */
+const appendSeries = (kept, more, most) => {
+  if (!kept || !more) return more || kept;
+  const last = kept.t[kept.t.length - 1];
+  const from = more.t.findIndex((t) => t > last);
+  if (from < 0) return kept;
+  for (const column of Object.keys(kept)) {
+    kept[column].push(...more[column].slice(from));
+    if (kept[column].length > most) kept[column].splice(0, kept[column].length - most);
+  }
+  return kept;
+};
+
+const drawRefusals = (u, throttled) => {
+  const size = 4 * devicePixelRatio;
+  u.ctx.save();
+  u.ctx.strokeStyle = token('--critical');
+  u.ctx.lineWidth = 2 * devicePixelRatio;
+  u.ctx.beginPath();
+  throttled.forEach((n, i) => {
+    if (!n) return;
+    const x = u.valToPos(u.data[0][i], 'x', true);
+    const y = u.valToPos(u.data[1][i] || 0, 'y', true);
+    u.ctx.moveTo(x - size, y - size); u.ctx.lineTo(x + size, y + size);
+    u.ctx.moveTo(x - size, y + size); u.ctx.lineTo(x + size, y - size);
+  });
+  u.ctx.stroke();
+  u.ctx.restore();
+};
+
+/* The less sure, the wider. */
+const bandOf = (series, sign) => series.limit.map((l, i) =>
+  (l == null ? null : l * (1 + sign * (1 - (series.confidence[i] ?? 1)) / 4)));
+
+const dataOf = (s) => [s.t, s.sent, s.limit, bandOf(s, 1), bandOf(s, -1)];
+
+const plotOptions = (width, chart) => {
+  const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
+  const hidden = { stroke: 'transparent', points: { show: false } };
+  return {
+    width,
+    height: PLOT_HEIGHT,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { range: (u, low, high) => [(high || Date.now() / 1000) - RANGES[chart.range].step * RANGES[chart.range].samples, high || Date.now() / 1000] },
+      y: { range: (u, low, high) => [0, Math.max(high * 1.15, 1)] },
+    },
+    axes: [{ ...axis, size: 26, space: 70, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000)).slice(0, 5)) }, { ...axis, size: 44 }],
+    series: [
+      {},
+      { stroke: token('--rate'), width: 1.5, points: { show: false } },
+      { stroke: token('--limit'), width: 1.5, dash: [5, 4], points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
+      hidden,
+      hidden,
+    ],
+    bands: [{ series: [3, 4], fill: `${token('--limit')}22` }],
+    hooks: { draw: [(u) => drawRefusals(u, chart.series.throttled)] },
+  };
+};
+
+const mean = (values) => {
+  const known = values.filter((v) => v != null);
+  return known.length ? known.reduce((a, b) => a + b, 0) / known.length : 0;
+};
+
+const sentenceOf = (s, range) => {
+  if (!s || !s.t.length) return `No requests in the last ${RANGES[range].label}.`;
+  const refused = s.throttled.reduce((a, b) => a + (b || 0), 0);
+  const limit = s.limit[s.limit.length - 1];
+  return `Last ${RANGES[range].label}: ${rate(mean(s.sent))}/s on average, ${rate(s.sent[s.sent.length - 1] || 0)}/s at the end`
+    + `${limit ? `, limit ${rate(limit)}/s` : ''}, refused ${count(refused)} ${refused === 1 ? 'time' : 'times'}.`;
+};
+
+/* Every n-th sample, at most TABLE_ROWS of them. */
+const fillTable = (body, s) => {
+  const every = Math.max(1, Math.ceil(s.t.length / TABLE_ROWS));
+  const rows = [];
+  for (let i = s.t.length - 1; i >= 0 && rows.length < TABLE_ROWS; i -= every) {
+    rows.push(el('tr', {}, el('th', { scope: 'row' }, clock(new Date(s.t[i] * 1000))),
+      el('td', {}, rate(s.sent[i] || 0)), el('td', {}, s.limit[i] == null ? '' : rate(s.limit[i])),
+      el('td', {}, String(s.throttled[i] || 0))));
+  }
+  body.replaceChildren(...rows);
+};
+
+const legend = () => el('p', { class: 'legend', 'aria-hidden': 'true' },
+  el('span', {}, el('i'), 'sent/s'),
+  el('span', { class: 'is-limit' }, el('i'), 'limit, and how sure it is'),
+  el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429)'));
+
+/* A chart of one key; `update` brings it up to date, `close` frees it. */
+const makeChart = (key, range) => {
+  const chart = { key, range, series: null, plot: null, tabled: 0, busy: false };
+  const holder = el('div', { class: 'plot' });
+  const nothing = el('p', { class: 'nothing' }, 'no requests in this window');
+  const caption = el('figcaption');
+  const rows = el('tbody');
+  const table = el('table', {}, el('caption', {}, `${nameOf(key)}: sent and limit`),
+    el('thead', {}, el('tr', {}, ...['time', 'sent/s', 'limit/s', 'refused'].map((t) => el('th', { scope: 'col' }, t)))), rows);
+  chart.figure = el('figure', { 'aria-label': `${nameOf(key)}: requests sent a second against the limit` },
+    legend(), holder, caption, el('div', { class: 'unseen' }, table));
+  holder.append(nothing);
+
+  const draw = () => {
+    const s = chart.series;
+    const some = s && s.t.length > 0;
+    nothing.hidden = Boolean(some) && s.sent.some((v) => v > 0);
+    setText(caption, sentenceOf(s, chart.range));
+    if (!some || typeof uPlot === 'undefined' || !holder.isConnected) return;
+    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), dataOf(s), holder);
+    else chart.plot.setData(dataOf(s));
+    if (Date.now() - chart.tabled > 10000) {
+      chart.tabled = Date.now();
+      fillTable(rows, s);
+    }
+  };
+
+  /* The whole ring at first, then what is new in it. */
+  chart.update = async () => {
+    const { step, samples } = RANGES[chart.range];
+    if (chart.busy || (chart.series && Date.now() / 1000 < chart.series.t[chart.series.t.length - 1] + step)) return;
+    chart.busy = true;
+    try {
+      const wanted = chart.series && chart.series.t.length ? Math.min(samples, 2 + Math.ceil((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step)) : samples;
+      const query = `step=${step}&samples=${wanted}&provider=${encodeURIComponent(key.provider)}&pool=${encodeURIComponent(key.pool)}`;
+      const answer = await fetch(`history?${query}`);
+      if (answer.ok) chart.series = appendSeries(chart.series, seriesOf(await answer.json(), key), samples);
+    } catch { /* the stream says that the connection is lost */ }
+    chart.busy = false;
+    draw();
+  };
+  chart.forget = () => { chart.series = null; };
+  chart.start = (history) => {
+    chart.series = history ? seriesOf(history, key) : null;
+    draw();
+  };
+  chart.redraw = () => {
+    if (chart.plot) chart.plot.destroy();
+    chart.plot = null;
+    draw();
+  };
+  const sizes = new ResizeObserver(() => {
+    if (chart.plot && holder.clientWidth) chart.plot.setSize({ width: holder.clientWidth, height: PLOT_HEIGHT });
+  });
+  sizes.observe(holder);
+  chart.close = () => {
+    sizes.disconnect();
+    if (chart.plot) chart.plot.destroy();
+  };
+  return chart;
+};

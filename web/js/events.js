@@ -1,0 +1,70 @@
+/* events.js - what happened, in sentences, newest first; a pause lets one read. */
+
+const RATE_TOLD = 0.05; /* a pace that moved by less is no event to a reader */
+
+const whom = (e) => (e.provider ? nameOf({ provider: e.provider, pool: e.pool }) : 'flyball');
+
+const until = (e) => (e.until ? ` until ${clock(new Date(e.until))}` : '');
+
+/* Kind: the state it stands for, and the sentence. */
+const SENTENCES = {
+  answer: ['holding', (e) => `${whom(e)} refused a request${e.status ? ` (${e.status})` : ''}`],
+  wait: ['holding', (e) => `${whom(e)} waits${e.cause ? ` for ${e.cause}` : ''}${until(e)}`],
+  rate: ['ok', (e) => `${whom(e)} ${e.before ? `${rate(e.before)} → ` : 'at '}${rate(e.rate)}/s`],
+  breaker: ['critical', (e) => `${whom(e)} breaker ${e.outcome || e.cause || 'changed'}${until(e)}`],
+  pause: ['warning', (e) => `${whom(e)} paused${e.cause ? `: ${e.cause}` : ''}${until(e)}`],
+  outcome: ['critical', (e) => `${whom(e)} failed an item${e.error ? `: ${e.error}` : ''}`],
+  deferral: ['warning', (e) => `${whom(e)} deferred an item${until(e)}`],
+  failover: ['warning', (e) => `${whom(e)} goes to another address`],
+  health: ['warning', (e) => `grade ${e.outcome || e.cause || 'changed'}`],
+  recycle: ['warning', (e) => `recycled${e.cause ? `: ${e.cause}` : ''}`],
+  stuck: ['critical', () => 'the loop was stuck'],
+  audit: ['ok', (e) => `${e.of || ''} ${e.text || ''}`.trim()],
+  gap: ['warning', () => 'some events were missed here'],
+};
+
+/* Whether it is worth a line: of paces only those that moved. */
+const lastRate = new Map();
+const isTold = (e) => {
+  if (e.kind !== 'rate') return true;
+  const before = lastRate.get(whom(e));
+  if (before && Math.abs(e.rate - before) < before * RATE_TOLD) return false;
+  e.before = before;
+  lastRate.set(whom(e), e.rate);
+  return true;
+};
+
+const keepEvent = (e) => {
+  if (!isTold(e)) return;
+  model.events.unshift(e);
+  if (model.events.length > EVENTS_KEPT) model.events.pop();
+};
+
+const eventRow = (e) => {
+  const [state, sentence] = SENTENCES[e.kind] || ['idle', () => e.kind];
+  return el('li', { class: e.kind === 'gap' ? 'gap' : '' }, timeAt(e.time || Date.now()),
+    el('span', { class: `shape state-${state}`, 'aria-hidden': 'true' }, shapeOf(state)),
+    el('span', {}, sentence(e)));
+};
+
+/* A panel of events; those of one provider only, if it is named. */
+const makeEvents = (provider) => {
+  const list = el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Events, newest first' });
+  const panel = { isPaused: false, shown: null };
+  const button = el('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
+    panel.isPaused = !panel.isPaused;
+    button.setAttribute('aria-pressed', String(panel.isPaused));
+    setText(button, panel.isPaused ? 'go on' : 'pause');
+    panel.update();
+  } }, 'pause');
+  panel.node = el('section', { class: 'panel' }, el('header', {}, el('h2', {}, 'Events'), button), list);
+  panel.update = () => {
+    const newest = model.events[0];
+    if (panel.isPaused || (newest && newest === panel.shown)) return;
+    panel.shown = newest;
+    const wanted = model.events.filter((e) => !provider || !e.provider || e.provider === provider).slice(0, 60);
+    list.replaceChildren(...(wanted.length ? wanted.map(eventRow)
+      : [el('li', { class: 'quiet' }, 'Nothing worth telling has happened since this page was opened.')]));
+  };
+  return panel;
+};

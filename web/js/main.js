@@ -1,0 +1,169 @@
+/* main.js - routes, keys on the keyboard, the theme, and the beat of the page. */
+
+const boot = JSON.parse(document.getElementById('boot').textContent || '{}');
+const main = document.getElementById('main');
+const live = document.getElementById('live');
+const lost = document.getElementById('lost');
+const said = document.getElementById('said');
+let view = null;
+let announced = { at: 0, states: new Map() };
+
+/* ------------------------------------------------------------------------------------- routes */
+
+const ROUTES = [
+  [/^#\/p\/([^?]+)/, (m, query) => makeProvider(decodeURIComponent(m[1]), query.get('pool') || 'default')],
+  [/^#\/batches/, () => makeBatches()],
+  [/^#\/audit/, () => makeAudit()],
+  [/^#\/settings/, () => makeSettings()],
+  [/^/, () => makeOverview(boot)],
+];
+
+const safely = (text) => {
+  try { return decodeURIComponent(text) && text; } catch { return '#/'; }
+};
+
+const route = () => {
+  const hash = safely(location.hash || '#/');
+  const query = new URLSearchParams(hash.split('?')[1] || '');
+  if (RANGES[query.get('range')]) model.range = query.get('range');
+  rangeBox.value = model.range;
+  if (view) view.close();
+  const [pattern, make] = ROUTES.find(([p]) => p.test(hash));
+  view = make(hash.match(pattern), query);
+  main.replaceChildren(view.node);
+  document.querySelectorAll('.top nav a').forEach((a) => {
+    const isHere = a.getAttribute('href') === '#/' ? /^#\/?(\?|$|p\/)/.test(hash) : hash.startsWith(a.getAttribute('href'));
+    if (isHere) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+  });
+  if (model.status) view.update();
+};
+
+/* -------------------------------------------------------------------------------------- tools */
+
+const setTheme = (theme) => {
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  try { localStorage.setItem('flyball-theme', theme); } catch { /* a browser that keeps nothing */ }
+  if (view) view.redraw();
+};
+
+const isDark = () => {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+};
+
+const filterBox = el('input', { type: 'search', placeholder: '/ filter', 'aria-label': 'Show only providers with this in their name', oninput: () => {
+  model.filter = filterBox.value;
+  if (view && model.status) view.update();
+} });
+const rangeBox = el('select', { 'aria-label': 'How far back charts go', onchange: () => {
+  model.range = rangeBox.value;
+  const [path, query] = (location.hash || '#/').split('?');
+  const values = new URLSearchParams(query || '');
+  values.set('range', model.range);
+  history.replaceState(null, '', `${path}?${values}`);
+  if (view && model.status) view.update();
+} }, ...Object.entries(RANGES).map(([value, r]) => el('option', { value }, r.label)));
+const themeButton = el('button', { type: 'button', title: 'light or dark (t)', 'aria-label': 'Light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, '◐');
+const helpButton = el('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Keys', onclick: () => help.showModal() }, '?');
+const KEYS = [['/', 'filter'], ['j k', 'next and previous provider'], ['Enter', 'open it'], ['Esc', 'back'], ['t', 'light or dark'], ['?', 'this']];
+const help = el('dialog', { 'aria-label': 'Keys' }, el('dl', { class: 'facts' }, ...KEYS.flatMap(([key, what]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)])),
+  el('form', { method: 'dialog' }, el('button', {}, 'close')));
+
+const moveFocus = (by) => {
+  const links = view.links();
+  if (!links.length) return;
+  const at = links.indexOf(document.activeElement);
+  links[at < 0 ? 0 : Math.max(0, Math.min(links.length - 1, at + by))].focus();
+};
+
+const KEY_ACTIONS = {
+  '/': () => filterBox.focus(),
+  j: () => moveFocus(1),
+  k: () => moveFocus(-1),
+  t: () => themeButton.click(),
+  '?': () => help.showModal(),
+  Escape: () => { if (!/^#?\/?$/.test(location.hash)) location.hash = '#/'; },
+};
+
+document.addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || help.open) return;
+  if (e.target.matches('input, select')) {
+    if (e.key === 'Escape') e.target.blur();
+    return;
+  }
+  const action = KEY_ACTIONS[e.key];
+  if (!action) return;
+  e.preventDefault();
+  action();
+});
+
+/* --------------------------------------------------------------------------------------- beat */
+
+/* For those who listen: states that changed, once in five seconds at most, never the figures. */
+const announce = (status) => {
+  const changed = status.keys.filter((k) => announced.states.has(idOf(k)) && announced.states.get(idOf(k)) !== k.state);
+  if (changed.length && Date.now() - announced.at < 5000) return;
+  announced.states = new Map(status.keys.map((k) => [idOf(k), k.state]));
+  if (!changed.length) return;
+  announced.at = Date.now();
+  setText(said, changed.slice(0, 3).map((k) => `${nameOf(k)} is now ${k.state}`).join(', '));
+};
+
+const take = (status) => {
+  model.status = status;
+  model.at = Date.now();
+  announce(status);
+  document.title = status.keys.some((k) => k.state === 'critical') ? '■ flyball' : 'flyball';
+  if (view) view.update();
+  beat();
+};
+
+const beat = () => {
+  const age = (Date.now() - model.at) / 1000;
+  const text = stream.isLost ? `lost, ${span(age)} ago` : `live, ${age < 1 ? '< 1 s' : span(age)} ago`;
+  live.classList.toggle('is-live', !stream.isLost);
+  setText(live.firstElementChild, stream.isLost ? '■' : '●');
+  setText(live.lastElementChild, text);
+  if (stream.isLost) setText(lost, `Connection lost, showing ${clock(new Date(model.at))} (${span(age)} ago). Trying again.`);
+};
+
+on('status', take);
+on('news', (e) => { keepEvent(e); });
+on('gap', () => {
+  keepEvent({ kind: 'gap', time: Date.now() });
+  if (view) view.refresh();
+});
+on('lost', () => {
+  lost.hidden = false;
+  document.body.classList.add('is-stale');
+  beat();
+});
+on('live', () => {
+  lost.hidden = true;
+  document.body.classList.remove('is-stale');
+});
+
+const start = () => {
+  const tools = document.getElementById('tools');
+  try {
+    const theme = localStorage.getItem('flyball-theme');
+    if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
+  } catch { /* a browser that keeps nothing */ }
+  tools.append(filterBox, rangeBox, themeButton, helpButton);
+  tools.hidden = false;
+  document.body.append(help);
+  window.addEventListener('hashchange', () => { route(); main.focus({ preventScroll: true }); });
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.redraw());
+  model.status = boot.status || null;
+  model.at = Date.now();
+  route();
+  setInterval(() => {
+    if (document.hidden) return;
+    beat();
+    if (view && model.status && !stream.isLost) view.step();
+  }, 1000);
+  startStream();
+};
+
+start();

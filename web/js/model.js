@@ -1,0 +1,77 @@
+/* model.js - what is known: the last status, what happened lately, and what the reader chose. */
+
+const EVENTS_KEPT = 200;
+
+/* What needs attention comes first. State is a colour, a word and a shape. */
+const STATES = {
+  critical: { rank: 0, shape: '■' },
+  holding: { rank: 1, shape: '‖' },
+  warning: { rank: 2, shape: '▲' },
+  ok: { rank: 3, shape: '●' },
+  idle: { rank: 4, shape: '○' },
+};
+
+const RANGES = {
+  '15m': { label: '15 min', step: 1, samples: 900 },
+  '1h': { label: '1 h', step: 10, samples: 360 },
+  '1d': { label: '1 day', step: 60, samples: 1440 },
+};
+
+const model = {
+  status: null, /* as /status says it */
+  at: 0, /* when it came, by this clock */
+  events: [], /* newest first */
+  filter: '',
+  range: '15m',
+  chosen: '', /* id of the key whose chart the overview shows; '': the first */
+};
+
+const shapeOf = (state) => (STATES[state] || STATES.idle).shape;
+const idOf = (k) => `${k.provider}/${k.pool}`;
+const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
+const linkOf = (k) => `#/p/${encodeURIComponent(k.provider)}?pool=${encodeURIComponent(k.pool)}`;
+
+const limitOf = (k) => {
+  if (k.learning) return '?';
+  return k.limit_per_s > 0 ? `${k.learned ? '~' : ''}${rate(k.limit_per_s)} /s` : '-';
+};
+
+const rateOf = (k) => {
+  const sure = k.learned && k.confidence ? ` ${Math.round(k.confidence * 100)} %` : '';
+  return `${k.state === 'idle' ? '-' : rate(k.rate_per_s)} / ${limitOf(k)}${sure}`;
+};
+
+const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || span(s));
+
+const leftOf = (k) => {
+  if (k.quota) return `${count(k.quota.remaining)} of ${count(k.quota.limit)}`;
+  if (k.window) return `${count(k.window.remaining)} of ${count(k.window.limit)}/${windowName(k.window.window_s)}`;
+  return k.learned ? 'learned' : '';
+};
+
+/* Seconds from now, of a figure that was so many seconds away when the status was written. */
+const fromNow = (inSeconds) => inSeconds - (Date.now() - model.at) / 1000;
+
+const nextOf = (k) => {
+  if (!k.enabled) return 'disabled';
+  if (k.may_start) return k.queued + k.in_flight > 0 ? 'now' : '-';
+  if (k.next_start_in_s == null) return 'with an answer';
+  const wait = fromNow(k.next_start_in_s);
+  return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${wait < 10 ? wait.toFixed(1) + ' s' : span(wait)}` : 'now';
+};
+
+/* What holds it up; of one that is well nobody asks. */
+const causeOf = (k) => (k.enabled && !k.may_start && k.state !== 'ok' ? k.cause || '' : '');
+
+const byNeed = (a, b) =>
+  (STATES[a.state] || STATES.idle).rank - (STATES[b.state] || STATES.idle).rank
+  || nameOf(a).localeCompare(nameOf(b));
+
+/* The keys to show, those that need attention first. */
+const keysShown = () => {
+  const wanted = model.filter.toLowerCase();
+  const keys = model.status ? model.status.keys : [];
+  return keys.filter((k) => nameOf(k).toLowerCase().includes(wanted)).sort(byNeed);
+};
+
+const keysOf = (provider) => (model.status ? model.status.keys : []).filter((k) => k.provider === provider);

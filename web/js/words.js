@@ -1,0 +1,57 @@
+/* words.js - figures in words, and elements made of text alone: nothing is ever parsed as HTML. */
+
+const el = (tag, attributes = {}, ...kids) => {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
+    else if (name === 'class') node.className = value;
+    else if (value === true) node.setAttribute(name, '');
+    else if (value !== false && value != null) node.setAttribute(name, value);
+  }
+  node.append(...kids.filter((kid) => kid != null));
+  return node;
+};
+
+/* Touch the page only where something changed: that is what keeps an hour of seconds cheap. */
+const setText = (node, text) => {
+  if (node.textContent !== text) node.textContent = text;
+};
+const setClass = (node, name) => {
+  if (node.className !== name) node.className = name;
+};
+const setAttr = (node, name, value) => {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+};
+
+const count = (n) => Math.round(n).toLocaleString('en-US');
+
+/* About three digits, as the commands print rates. */
+const rate = (r) => {
+  if (!(r > 0)) return '0';
+  return r.toFixed(r < 10 ? 2 : r < 100 ? 1 : 0);
+};
+
+const UNITS = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
+
+/* At most two units. */
+const span = (seconds) => {
+  const s = Math.round(Math.abs(seconds));
+  if (Math.abs(seconds) < 1) return `${Math.round(Math.abs(seconds) * 1000)} ms`;
+  if (s < 60) return `${s} s`;
+  const at = UNITS.findIndex(([, size]) => s >= size);
+  const [unit, size] = UNITS[at];
+  const [lower, lowerSize] = UNITS[at + 1];
+  const rest = Math.floor((s % size) / lowerSize);
+  return `${Math.floor(s / size)}${unit}${rest ? ` ${rest}${lower}` : ''}`;
+};
+
+const two = (n) => String(n).padStart(2, '0');
+const clock = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+const absolute = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(date)}`;
+
+/* An instant by the clock, with its date and zone for those who ask. */
+const timeAt = (when) => {
+  const date = new Date(when);
+  return el('time', { datetime: date.toISOString(), title: `${absolute(date)} (${date.toISOString()})` },
+    clock(date));
+};
