@@ -39,6 +39,9 @@ struct command {
     X(demo)            \
     X(fetch)           \
     X(serve)           \
+    X(reload)          \
+    X(recycle)         \
+    X(provider)        \
     X(deferred)        \
     X(config)          \
     X(signals)         \

@@ -253,7 +253,7 @@ static int run_line(struct fetch_parts *p, struct fetch_line *l, int argc, char 
     exit_code = EXIT_USAGE;
     fb_fetch_options_configure(&p->options, c);
     if (fb_fetch_line_read(l, c, argc, argv) == 0 && read_all(p, l, argc, argv) == 0)
-        exit_code = fb_fetch_run(&p->options);
+        exit_code = l->submit ? fb_fetch_submit(&p->options) : fb_fetch_run(&p->options);
     fb_config_free(c);
     return exit_code;
 }

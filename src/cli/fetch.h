@@ -28,6 +28,7 @@ struct fetch_line {
     bool keep_going;
     bool quiet;
     bool plan;
+    bool submit;
     const char *progress;
     const char *color;
     bool request_id;
@@ -74,6 +75,9 @@ int fb_fetch_line_read(struct fetch_line *l, const struct config *c, int argc, c
 
 /* What has no option of its own. The configuration must last as long as the batch. */
 void fb_fetch_options_configure(struct fetch_options *o, const struct config *c);
+
+/* Hand the batch to the daemon instead of running it. Returns the exit code. */
+int fb_fetch_submit(const struct fetch_options *o);
 
 /* The table of its options. */
 extern const struct option_row fb_fetch_options[];

@@ -51,7 +51,9 @@ const struct option_row fb_fetch_options[] = {
     {"--conditional", OPTION_FLAG(conditional),
      .about = "keep answers with their validators, and ask again only if they have changed"},
 
-    {"--plan", OPTION_FLAG(plan), .group = "Pace",
+    {"--submit", OPTION_FLAG(submit), .group = "Pace",
+     .about = "hand the batch to the daemon, which has limits and credentials of its own"},
+    {"--plan", OPTION_FLAG(plan),
      .about = "send nothing; say how many requests there are, which limit decides and how long "
               "they take"},
     {"--robots", OPTION_FLAG(robots), .about = "read the robots.txt of each origin and keep to it"},

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* act.c - `flyball reload`, `recycle` and `provider`: what the daemon is told to do. */
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/ask.h"
+#include "cli/command.h"
+#include "cli/options.h"
+
+#define SOCKET_ABOUT "the control socket; not said: where a daemon puts it"
+#define EXITS        "0 done, 1 it failed, 2 usage or a mistake in the configuration, 3 no daemon answers"
+
+struct act_line {
+    const char *socket;
+    struct option_words words;
+};
+
+#define OPTION_TARGET struct act_line
+
+static const struct option_row ACT_ROWS[] = {
+    {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {0},
+};
+
+static int run_plain(const struct command *c, int argc, char **argv, const char *target)
+{
+    struct act_line line = {0};
+
+    if (fb_options_read(c, argc, argv, &line) < 0)
+        return EXIT_USAGE;
+    return fb_ask_act(c->name, line.socket, target);
+}
+
+static int reload_run(int argc, char **argv)
+{
+    return run_plain(&fb_command_reload, argc, argv, "/admin/reload");
+}
+
+static int recycle_run(int argc, char **argv)
+{
+    return run_plain(&fb_command_recycle, argc, argv, "/admin/recycle");
+}
+
+const struct command fb_command_reload = {
+    .name = "reload",
+    .about = "bring the daemon's changed configuration into force",
+    .usage = "[OPTION...]",
+    .intro = "Nothing that was spent, held or learned is lost. A file with a mistake changes "
+             "nothing, and what is wrong is said.",
+    .options = ACT_ROWS,
+    .exits = EXITS,
+    .examples = "flyball reload\nflyball reload --socket /run/flyball/control.sock\n",
+    .run = reload_run,
+};
+
+const struct command fb_command_recycle = {
+    .name = "recycle",
+    .about = "let the daemon begin anew with connections and name lookups",
+    .usage = "[OPTION...]",
+    .intro = "What is under way ends on the old connections; no task is lost.",
+    .options = ACT_ROWS,
+    .exits = EXITS,
+    .examples = "flyball recycle\n",
+    .run = recycle_run,
+};
+
+/* -------------------------------------------------------------------------------- providers */
+
+static const struct option_row PROVIDER_ROWS[] = {
+    {"", OPTION_MANY(words, "ACTION"), .expects = "enable or disable, and a provider",
+     .choices = (const char *const[]){"enable", "disable", NULL}, .is_open = true,
+     .has_providers = true, .about = "enable or disable, and the provider's name"},
+    {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {0},
+};
+
+static int provider_run(int argc, char **argv)
+{
+    struct act_line line = {0};
+    struct buffer target = BUFFER_INIT;
+
+    if (fb_options_read(&fb_command_provider, argc, argv, &line) < 0)
+        return EXIT_USAGE;
+    const char *action = line.words.count > 0 ? line.words.word[0] : "";
+    if (line.words.count != 2 ||
+        (strcmp(action, "enable") != 0 && strcmp(action, "disable") != 0)) {
+        fputs("flyball provider: expected 'enable NAME' or 'disable NAME'\n", stderr);
+        return EXIT_USAGE;
+    }
+    fb_buffer_add_text(&target, "/admin/provider/");
+    fb_buffer_add_text(&target, action);
+    fb_buffer_add_text(&target, "?provider=");
+    fb_ask_escape(&target, line.words.word[1]);
+    const char *text = fb_buffer_text(&target);
+    int code = text ? fb_ask_act("provider", line.socket, text) : EXIT_FAILED;
+    fb_buffer_fini(&target);
+    return code;
+}
+
+const struct command fb_command_provider = {
+    .name = "provider",
+    .about = "switch a provider off and on, in the daemon",
+    .usage = "[OPTION...] enable|disable NAME",
+    .intro = "A provider that is off is sent nothing new: what is under way ends, what is queued "
+             "waits. It lasts until the daemon ends or the configuration says otherwise.",
+    .options = PROVIDER_ROWS,
+    .exits = EXITS,
+    .examples = "flyball provider disable github\nflyball provider enable github\n",
+    .run = provider_run,
+};

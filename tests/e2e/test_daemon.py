@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT
+"""flyball serve with real processes: doors, pages, batches, reload, the end."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+from mock_api import Mock
+from served import FLYBALL, PATIENCE_S, Daemon, wait_for, write_list
+
+
+def results(daemon, name='out.jsonl'):
+    return [json.loads(line) for line in (daemon.folder / name).read_text().splitlines()]
+
+
+# ------------------------------------------------------------------------------------------ doors
+
+def test_who_may_ask_what(tmp_path):
+    config = 'listeners:\n  internal:\n    token_env: TOKEN\n'
+    with Daemon(tmp_path, config, env={'TOKEN': 's3cret'}) as d:
+        for path in ('/status', '/healthz', '/history', '/history?step=60'):
+            for door in ('public', 'internal', 'control'):
+                assert d.ask(path, door)[0] == 200, (path, door)
+        for path in ('/metrics', '/admin/reload', '/view/status', '/admin/batch'):
+            assert d.ask(path, 'public')[0] == 404
+            assert d.ask(path, 'public', 'POST')[0] == 404
+        assert d.ask('/metrics', 'internal')[0] == 200
+        assert d.ask('/history?step=7', 'public')[0] == 400
+
+        assert d.ask('/status', 'public', Host='evil.test')[0] == 403
+        assert d.ask('/metrics', 'internal', Host='evil.test')[0] == 403
+        token = {'Authorization': 'Bearer s3cret'}
+        assert d.ask('/admin/recycle', 'internal', 'GET', **token)[0] == 405
+        assert d.ask('/admin/recycle', 'internal', 'POST')[0] == 403
+        assert d.ask('/admin/recycle', 'internal', 'POST', Authorization='Bearer no')[0] == 403
+        form = {'Content_Type': 'application/x-www-form-urlencoded'}
+        assert d.ask('/admin/recycle', 'internal', 'POST', 'a=b', **form)[0] == 403
+        assert d.ask('/admin/recycle', 'internal', 'POST', **token)[0] == 200
+        for field in ({'Origin': 'http://evil'}, {'Sec_Fetch_Site': 'cross-site'},
+                      {'Host': 'evil.test'}):
+            assert d.ask('/admin/recycle', 'internal', 'POST', **token, **field)[0] == 403
+        head = d.ask('/status', 'public')[1]
+        assert "default-src 'none'" in head['content-security-policy']
+        assert head['x-content-type-options'] == 'nosniff'
+        assert d.status()['sequence'] >= 1
+
+
+def refused(tmp_path, *words):
+    return subprocess.run([FLYBALL, 'serve', *words], cwd=tmp_path, text=True, check=False,
+                          capture_output=True, timeout=PATIENCE_S,
+                          env={**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path),
+                               'XDG_STATE_HOME': str(tmp_path), 'HOME': str(tmp_path)})
+
+
+def test_others_could_reach_it(tmp_path):
+    for door in ('public', 'internal'):
+        done = refused(tmp_path, '--set', f'listeners.{door}.listen=0.0.0.0:0')
+        assert done.returncode == 2
+        assert f'listeners.{door}' in done.stderr and 'allow_remote' in done.stderr
+
+
+def test_configurations_that_are_none(tmp_path):
+    done = refused(tmp_path, '--config', 'none.yaml')
+    assert done.returncode == 2 and 'none.yaml' in done.stderr
+    (tmp_path / 'bad.yaml').write_text('limit: fast\nmodes: x\n')
+    done = refused(tmp_path, '--config', 'bad.yaml')
+    assert done.returncode == 2
+    assert 'bad.yaml:1:' in done.stderr and 'bad.yaml:2:' in done.stderr
+
+
+def test_only_one(tmp_path):
+    with Daemon(tmp_path) as d:
+        again = subprocess.run(d.words, env=d.env, text=True, capture_output=True, check=False,
+                               timeout=PATIENCE_S)
+        assert again.returncode == 1
+        assert f'process {d.process.pid}' in again.stderr
+        assert d.ask('/healthz')[0] == 200
+        # One that was killed leaves a socket behind; the next takes its place.
+        d.process.kill()
+        d.process.wait()
+        d.code = -signal.SIGKILL
+    assert d.socket.exists()
+    with Daemon(tmp_path) as d:
+        assert d.ask('/healthz')[0] == 200
+    assert not d.socket.exists()
+    assert not d.socket.with_suffix('.sock.lock').exists()
+
+
+# -------------------------------------------------------------------------------------- batches
+
+def test_a_batch_that_is_submitted(tmp_path):
+    with Mock('--limit', 'window=200/1s', '--dialect', 'github') as mock, Daemon(tmp_path) as d:
+        path = write_list(tmp_path / 'list', mock.port, 100)
+        name = d.submit(list=path, request_id=True)
+        ended = d.wait_ended(name)
+        assert ended['exit'] == 0
+        assert ended['items']['ok'] == 100
+        assert sorted(int(r['id']) for r in results(d)) == list(range(1, 101))
+
+        status = d.status()
+        key = status['keys'][0]
+        assert key['provider'] == f'127.0.0.1:{mock.port}'
+        assert status['failures'][0]['answers'] >= 100
+        assert status['usage']['sources'][0]['source'].startswith('127.0.0.1')
+        assert status['usage']['overall']['total_active_sources'] in (0, 1)
+        assert status['config']['concurrency_total'] == 40
+        assert status['queue']['length'] == 0
+        assert status['grade'] == 'healthy'
+
+        # What everybody may see says nothing about this machine.
+        public = d.ask('/status', 'public')[2].decode()
+        assert str(tmp_path) not in public and str(d.process.pid) not in public
+
+        # The same list again: nothing is left to do.
+        before = mock.stats()['arrivals']
+        name = d.submit(list=path)
+        assert d.wait_ended(name)['exit'] == 0
+        assert mock.stats()['arrivals'] == before
+
+
+def test_submitting_by_command(tmp_path):
+    with Mock() as mock, Daemon(tmp_path) as d:
+        done = d.command('fetch', '--submit', f'http://127.0.0.1:{mock.port}/{{1..5}}', '--jsonl',
+                         'words.jsonl')
+        assert done.returncode == 0, done.stderr
+        name = done.stdout.split(',')[0]
+        assert d.wait_ended(name)['items']['ok'] == 5
+        assert len(results(d, 'words.jsonl')) == 5
+        for words in (['-'], ['a', '-H', 'X: y'], ['a', '--limit', 'rate=1/s'], ['a', '--plan']):
+            done = d.command('fetch', '--submit', *words)
+            assert done.returncode == 2, words
+            assert '--submit' in done.stderr
+        done = d.command('fetch', '--submit', 'none.txt')
+        assert done.returncode == 2 and 'none.txt' in done.stderr
+
+
+def test_batches_that_cannot_be(tmp_path):
+    with Daemon(tmp_path) as d:
+        for body in ('', '[]', '{"list":"relative"}', '{}', '{"urls":[1]}', '{"list":1}',
+                     '{"urls":["http://a/"],"name":"../x"}', '{"a":1,"a":2}',
+                     '{"list":"/none","output":"/tmp/x"}'):
+            status, _, answer = d.ask('/admin/batch', method='POST', body=body)
+            assert status == 422, (body, answer)
+            assert json.loads(answer)['error']
+        assert d.status()['batches'] == []
+
+
+def test_batches_of_the_configuration(tmp_path):
+    with Mock() as mock:
+        path = write_list(tmp_path / 'list', mock.port, 20)
+        with Daemon(tmp_path, f'batches:\n  mine:\n    list: {path}\n') as d:
+            assert d.wait_ended('mine')['items']['ok'] == 20
+        assert len((tmp_path / 'state/flyball/mine.jsonl').read_text().splitlines()) == 20
+
+
+# ---------------------------------------------------------------------------------------- pages
+
+def test_metrics_are_clean(tmp_path):
+    with Mock('--limit', 'window=100/1s', '--fail', '20%') as mock, Daemon(tmp_path) as d:
+        d.wait_ended(d.submit(list=write_list(tmp_path / 'list', mock.port, 40)))
+        wait_for(lambda: b'flyball_rate_sent{provider="127' in d.ask('/metrics')[2])
+        status, head, text = d.ask('/metrics')
+        assert status == 200 and head['content-type'].startswith('text/plain; version=0.0.4')
+        checked = subprocess.run(['promtool', 'check', 'metrics'], input=text, check=False,
+                                 capture_output=True, timeout=PATIENCE_S)
+        assert (checked.returncode, checked.stderr) == (0, b'')
+        lines = [x.rsplit(' ', 1) for x in text.decode().splitlines() if not x.startswith('#')]
+        assert len({name for name, _ in lines}) == len(lines), 'a series is there twice'
+        value = dict(lines)
+        labels = f'provider="127.0.0.1:{mock.port}",pool="default"'
+        assert float(value['flyball_tasks_total{%s,outcome="ok"}' % labels]) == 40
+        assert float(value['flyball_requests_total{%s,outcome="error"}' % labels]) > 0
+        assert 'flyball_build_info{version="0.1.0"}' in value
+        assert float(value['process_open_fds']) > 5
+
+        _, head, text = d.ask('/metrics', Accept='application/openmetrics-text; version=1.0.0')
+        assert head['content-type'].startswith('application/openmetrics-text')
+        assert text.endswith(b'\n# EOF\n')
+        assert b'# TYPE flyball_tasks counter' in text
+
+
+def test_events_and_who_comes_back(tmp_path):
+    with Daemon(tmp_path) as d:
+        with d.events() as e:
+            d.act('recycle')
+            first = e.next('audit')
+            assert first['data']['kind'] == 'recycle' and first['data']['cause'] == 'operator'
+            assert e.next('tick')['data']['grade'] == 'healthy'
+        d.act('pause')
+        d.act('resume')
+        with d.events(last=first['id']) as e:
+            again = [e.next('audit') for _ in range(2)]
+            assert [x['data']['kind'] for x in again] == ['pause', 'resume']
+        with d.events(last='1-1') as e:
+            assert e.next()['event'] == 'gap'
+            while e.next('audit')['data']['kind'] != 'resume':
+                pass
+        assert d.ask('/events', 'public', Host='evil.test')[0] == 403
+
+
+def test_too_many_who_listen(tmp_path):
+    with Daemon(tmp_path) as d:
+        clients = [d.events() for _ in range(64)]
+        assert d.ask('/events', 'public')[0] == 503
+        clients[0].client.close()
+        clients[0].answer.close()
+        wait_for(lambda: b'flyball_event_clients 63' in d.ask('/metrics')[2])
+        for c in clients:
+            c.answer.close()
+            c.client.close()
+
+
+def test_history(tmp_path):
+    with Mock() as mock, Daemon(tmp_path) as d:
+        d.wait_ended(d.submit(list=write_list(tmp_path / 'list', mock.port, 30)))
+
+        def sent():
+            h = d.json('/history?step=1', 'public')
+            return [s for s in h['series'] if s['provider'].endswith(str(mock.port))
+                    and sum(x or 0 for x in s['sent']) == 30]
+        assert wait_for(sent)
+
+
+# --------------------------------------------------------------------------------------- actions
+
+def test_switching_a_provider_off_and_on(tmp_path):
+    with Mock('--limit', 'window=20/1s', '--dialect', 'none') as mock:
+        port = mock.port
+        config = f'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: rate=20/s burst=1\n'
+        with Daemon(tmp_path, config) as d:
+            name = d.submit(list=write_list(tmp_path / 'list', port, 60), provider='it')
+            mock.wait_for(lambda s: s['arrivals'] >= 5)
+            assert d.command('provider', 'disable', 'it').returncode == 0
+            wait_for(lambda: d.status()['queue']['active_tasks'] == 0)
+            before = mock.stats()['arrivals']
+            time.sleep(1)
+            assert mock.stats()['arrivals'] == before < 60
+            assert not d.status()['keys'][0]['enabled']
+            assert d.command('provider', 'enable', 'it').returncode == 0
+            assert d.wait_ended(name)['items']['ok'] == 60
+            done = d.command('provider', 'disable', 'nobody')
+            assert done.returncode == 2 and 'nobody' in done.stderr
+            kinds = [e['kind'] for e in d.json('/view/audit?json=1')['events']]
+            assert 'disable' in kinds and 'enable' in kinds
+
+
+def test_commands_without_a_daemon(tmp_path):
+    env = {**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path), 'HOME': str(tmp_path)}
+    for words in (['reload'], ['recycle'], ['provider', 'enable', 'x'],
+                  ['fetch', '--submit', 'http://127.0.0.1/']):
+        done = subprocess.run([FLYBALL, *words], env=env, text=True, capture_output=True,
+                              check=False, timeout=PATIENCE_S)
+        assert done.returncode == 3, words
+        assert f'{tmp_path}/flyball/control.sock' in done.stderr
+        assert 'start it with: flyball serve' in done.stderr
+
+
+# ---------------------------------------------------------------------------------------- reload
+
+def test_reload_in_place(tmp_path):
+    config = 'concurrency:\n  total: {}\n'
+    with Daemon(tmp_path, config.format(7)) as d:
+        assert d.status()['config']['concurrency_total'] == 7
+        d.file.write_text(config.format(8))
+        assert d.command('reload').returncode == 0
+        assert d.status()['config']['concurrency_total'] == 8
+
+        d.file.write_text(config.format(9))
+        os.kill(d.process.pid, signal.SIGHUP)
+        wait_for(lambda: d.status()['config']['concurrency_total'] == 9)
+
+        d.file.write_text(config.format(10))  # nobody says a word
+        wait_for(lambda: d.status()['config']['concurrency_total'] == 10)
+
+
+def test_a_file_with_a_mistake_changes_nothing(tmp_path):
+    with Daemon(tmp_path, 'concurrency:\n  total: 7\n') as d:
+        d.file.write_text('concurrency:\n  total: many\n')
+        done = d.command('reload')
+        assert done.returncode == 2
+        assert 'flyball.yaml:2:' in done.stderr
+        status = d.status()
+        assert status['config']['concurrency_total'] == 7
+        assert 'flyball.yaml:2:' in status['note']
+        assert not status['reload']['in_force']
+        assert 'flyball.yaml' not in d.status('public')['note']
+        assert 'flyball.yaml:2:' in d.log.read_text()
+        d.file.write_text('concurrency:\n  total: 8\n')
+        assert d.command('reload').returncode == 0
+        assert d.status()['note'] is None
+
+
+def test_the_log_is_opened_anew(tmp_path):
+    config = f'log:\n  file: {tmp_path}/own.log\n'
+    with Daemon(tmp_path, config) as d:
+        own = tmp_path / 'own.log'
+        wait_for(lambda: own.exists() and own.read_text())
+        own.rename(tmp_path / 'old.log')
+        os.kill(d.process.pid, signal.SIGUSR1)
+        wait_for(own.exists)
+        d.act('recycle')
+        wait_for(lambda: 'recycle' in own.read_text())
+        for line in (tmp_path / 'old.log').read_text().splitlines():
+            assert json.loads(line)['level'] == 'info'
+
+
+# --------------------------------------------------------------------------------------- the end
+
+def test_the_end_lets_what_is_under_way_end(tmp_path):
+    with Mock('--latency', '500ms') as mock, Daemon(tmp_path) as d:
+        path = write_list(tmp_path / 'list', mock.port, 200)
+        d.submit(list=path)
+        mock.wait_for(lambda s: s['arrivals'] >= 1)
+        d.process.send_signal(signal.SIGTERM)
+        d.process.wait(timeout=PATIENCE_S)
+        ended = len(results(d))
+        assert 1 <= ended < 200
+        assert mock.stats()['aborted'] == 0
+        # The next daemon goes on where this one was.
+        with Daemon(tmp_path) as again:
+            again.wait_ended(again.submit(list=path))
+            ids = [r['id'] for r in results(again)]
+            assert len(ids) == len(set(ids)) == 200
+
+
+def test_a_second_signal_ends_it_at_once(tmp_path):
+    with Mock('--latency', '60s') as mock, Daemon(tmp_path) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 3))
+        mock.wait_for(lambda s: s['arrivals'] >= 1)
+        d.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: 'stopping' in d.log.read_text())
+        d.process.send_signal(signal.SIGTERM)
+        d.process.wait(timeout=30)  # not the sixty seconds of an answer
+
+
+def test_signals_at_any_time(tmp_path):
+    """TERM while it starts and while it reloads, and all of them together."""
+    for delay in (0, 0.002, 0.01, 0.03):
+        d = Daemon(tmp_path)
+        with d.log.open('a') as log:
+            process = subprocess.Popen(d.words, cwd=tmp_path, env=d.env, stderr=log,
+                                       stdout=subprocess.DEVNULL)
+        time.sleep(delay)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=PATIENCE_S) in (0, -signal.SIGTERM), d.log.read_text()
+    with Daemon(tmp_path) as d:
+        for _ in range(20):
+            for number in (signal.SIGHUP, signal.SIGUSR1, signal.SIGHUP):
+                d.process.send_signal(number)
+        d.process.send_signal(signal.SIGTERM)
+
+
+def test_the_service_manager_is_told(tmp_path):
+    path = tmp_path / 'notify'
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(path))
+        manager.settimeout(PATIENCE_S)
+
+        def heard(word):
+            while word not in manager.recv(4096).decode().splitlines():
+                pass
+        env = {'NOTIFY_SOCKET': str(path), 'WATCHDOG_USEC': '200000'}
+        with Daemon(tmp_path, env=env) as d:
+            heard('READY=1')
+            heard('WATCHDOG=1')
+            d.act('reload')
+            heard('RELOADING=1')
+            heard('READY=1')
+            d.process.send_signal(signal.SIGTERM)
+            heard('STOPPING=1')
