@@ -8,7 +8,7 @@
 #include "cli/options.h"
 
 #define SOCKET_ABOUT "the control socket; not said: where a daemon puts it"
-#define EXITS        "0 done, 1 it failed, 2 usage or a mistake in the configuration, 3 no daemon answers"
+#define EXITS        "0 done, 1 it failed, 2 usage or configuration, 3 no daemon answers"
 
 struct act_line {
     const char *socket;

@@ -139,10 +139,10 @@ static void forget(struct call *c)
     if (!find_provider(c, name))
         return;
     bool has_pool = fb_call_query(c, "pool", pool, sizeof pool);
-    const struct config_provider *p = fb_config_provider(d->config, name);
+    const struct engine_key k = {.provider = name, .pool = pool, .credential = ""};
     fb_host_forget(d->home, name, has_pool ? pool : NULL);
     int count = fb_engine_relearn(d->engine, name, has_pool ? pool : NULL,
-                                  p ? p->limit : d->config->limit, &err);
+                                  fb_provider_configured(d->config, &k), &err);
     if (count < 0) {
         fb_call_refuse(c, 422, err.text[0] ? err.text : strerror(-count));
         return;

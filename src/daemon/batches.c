@@ -122,7 +122,10 @@ static int begin(struct daemon *d, struct work *b, struct fly_error *err)
     b->options.say = say;
     b->options.on_progress = on_progress;
     b->options.to = b;
+    b->options.config = d->config;
+    b->options.store = d->store.size > 0 ? fb_buffer_text(&d->store) : NULL;
     b->options.engine.mode = (enum recovery_mode)d->config->mode;
+    b->options.engine.hold_max_ns = d->config->timeouts.hold_ns;
     b->progress.total = -1;
     int code = fb_fetch_begin(d->home, &b->options, on_end, b, &b->fetch);
     if (code != FETCH_DONE) {
@@ -134,6 +137,12 @@ static int begin(struct daemon *d, struct work *b, struct fly_error *err)
     d->batches = b;
     tell(b, "batch", b->name);
     return 0;
+}
+
+void fb_batches_configure(struct daemon *d, const struct config *c)
+{
+    for (struct work *b = d->batches; b; b = b->next)
+        b->options.config = c;
 }
 
 void fb_batches_stop(struct daemon *d, int wait_ms)
@@ -154,11 +163,12 @@ static const char *keep(struct buffer *b, const char *text)
 }
 
 /* A batch needs an output of its own: below the folder of what must last. */
-static int choose_output(struct work *b, struct fly_error *err)
+static int choose_output(struct daemon *d, struct work *b, struct fly_error *err)
 {
     if (b->options.output || b->options.folder)
         return 0;
-    int rc = fb_state_folder(&b->output, err);
+    int rc = fb_state_folder_named(d->store.size > 0 ? fb_buffer_text(&d->store) : NULL, &b->output,
+                                   err);
     const char *folder = rc == 0 ? fb_buffer_text(&b->output) : NULL;
     if (!folder)
         return rc < 0 ? rc : -ENOMEM;
@@ -208,7 +218,7 @@ static int begin_configured(struct daemon *d, const struct config_batch *c, stru
     b->options.conditional = c->conditional;
     b->options.robots = c->robots;
     b->options.paginate = c->paginate;
-    int rc = choose_output(b, err);
+    int rc = choose_output(d, b, err);
     if (rc == 0)
         rc = begin(d, b, err);
     if (rc < 0)
@@ -318,7 +328,7 @@ static int make(struct daemon *d, const json_t *o, struct work **ret_batch, stru
         return -ENOMEM;
     int rc = read_options(b, o, err);
     if (rc == 0)
-        rc = choose_output(b, err);
+        rc = choose_output(d, b, err);
     if (rc == 0)
         rc = begin(d, b, err);
     if (rc < 0)

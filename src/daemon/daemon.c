@@ -206,6 +206,8 @@ static int open_parts(struct daemon *d, struct fly_error *err)
 {
     int rc = fb_log_open(&d->log, d->config->log.file, err);
 
+    if (d->config->store.folder)
+        fb_buffer_add_text(&d->store, d->config->store.folder);
     if (rc == 0)
         rc = take_place(d, err);
     if (rc == 0)
@@ -268,6 +270,7 @@ static void give_back(struct daemon *d)
         fb_buffer_fini(&d->door[i].token);
     fb_config_free(d->config);
     fb_buffer_fini(&d->socket);
+    fb_buffer_fini(&d->store);
     fb_buffer_fini(&d->file);
 }
 

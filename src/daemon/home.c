@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* home.c - the engine as the configuration wants it, with those who watch it. */
-#include <string.h>
-
 #include "core/instant.h"
 #include "daemon/parts.h"
 #include "engine/configure.h"
-#include "signal/preset.h"
 
-/* What the configuration states for a key, a preset of the same name included. */
 static const char *limit_of(void *user, const struct engine_key *k)
 {
     const struct daemon *d = user;
-    const struct config_provider *p = fb_config_provider(d->config, k->provider);
-    const struct config_pool *pool = NULL;
 
-    for (size_t i = 0; p && i < p->pool_count; i++)
-        if (strcmp(p->pool[i].name, k->pool) == 0)
-            pool = &p->pool[i];
-    return p ? fb_config_limit(p, pool) : d->config->limit;
+    return fb_provider_configured(d->config, k);
 }
 
 static void say(void *user, const char *sentence)
@@ -41,6 +32,7 @@ void fb_home_options(const struct daemon *d, const struct config *c, struct engi
     (void)d;
     fb_engine_options_init(o);
     fb_engine_configure(c, o);
+    o->limit = NULL; /* limits are asked for key by key */
     o->retry_throttled_forever = true;
 }
 
@@ -53,6 +45,7 @@ int fb_home_open(struct daemon *d, struct fly_error *err)
     };
     struct host_options o = {.user = d, .limit_of = limit_of, .say = say, .on_stuck = stuck};
 
+    o.folder = d->store.size > 0 ? fb_buffer_text(&d->store) : NULL;
     o.ledger = d->config->ledger.shared ? d->config->ledger.path : "none";
     fb_home_options(d, d->config, &o.engine);
     o.engine.observer = observers;

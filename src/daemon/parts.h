@@ -65,6 +65,7 @@ struct daemon {
     uv_loop_t loop;
     struct config *config; /* in force */
     struct buffer file;    /* of the configuration; empty: there is none */
+    struct buffer store;   /* the folder of journals and what was learned; empty: the usual one */
     struct host *home;
     struct engine *engine;
 
@@ -170,6 +171,7 @@ void fb_second(struct daemon *d);
 
 /* ---- batches.c ---- */
 void fb_batches_begin(struct daemon *d); /* those of the configuration that do not run yet */
+void fb_batches_configure(struct daemon *d, const struct config *c); /* from now on */
 void fb_batches_stop(struct daemon *d, int wait_ms);
 int fb_work_submit(struct daemon *d, const char *json, size_t size, struct work **ret_batch,
                    struct fly_error *err) __attribute__((warn_unused_result));

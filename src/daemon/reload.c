@@ -43,44 +43,55 @@ void fb_reload_apply(struct daemon *d, const struct config *c)
     }
 }
 
-/* A provider's limits, pool by pool, where keys of it are there. */
-static void set_limits(struct daemon *d, const struct config_provider *p)
-{
-    struct fly_error err = {""};
-    int rc = fb_engine_limit(d->engine, p->name, NULL, fb_config_limit(p, NULL), &err);
-
-    for (size_t i = 0; rc >= 0 && i < p->pool_count; i++)
-        rc = fb_engine_limit(d->engine, p->name, p->pool[i].name, fb_config_limit(p, &p->pool[i]),
-                             &err);
-    if (rc < 0)
-        fb_log(&d->log, LEVEL_error, "reload", "%s: %s", p->name, err.text);
-}
-
 static bool is_same_text(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Whether the limits of a provider are as they were; then its limiters are left alone. */
-static bool has_same_limits(const struct config_provider *a, const struct config_provider *b)
+/* Keys whose limit is another now: provider and pool, each with its NUL, one after another. */
+struct changes {
+    const struct config *before, *now;
+    struct buffer names;
+};
+
+static void compare(void *arg, const struct engine_key_state *s)
 {
-    if (!a || a->pool_count != b->pool_count || !is_same_text(a->limit, b->limit))
-        return false;
-    for (size_t i = 0; i < a->pool_count; i++)
-        if (!is_same_text(a->pool[i].name, b->pool[i].name) ||
-            !is_same_text(a->pool[i].limit, b->pool[i].limit))
-            return false;
-    return true;
+    struct changes *c = arg;
+
+    if (is_same_text(fb_provider_configured(c->before, &s->key),
+                     fb_provider_configured(c->now, &s->key)))
+        return;
+    fb_buffer_add(&c->names, s->key.provider, strlen(s->key.provider) + 1);
+    fb_buffer_add(&c->names, s->key.pool, strlen(s->key.pool) + 1);
 }
 
-static void set_providers(struct daemon *d, const struct config *c)
+/* In place: the limiters are those that there are, with all that they know. */
+static void set_limits(struct daemon *d, const struct config *now)
+{
+    struct changes c = {.before = d->config, .now = now};
+
+    fb_engine_keys(d->engine, compare, &c);
+    if (c.names.failed)
+        fb_log(&d->log, LEVEL_error, "reload", "out of memory: some limits are as they were");
+    for (size_t at = 0; !c.names.failed && at < c.names.size;) {
+        struct engine_key k = {.provider = c.names.bytes + at, .credential = ""};
+        struct fly_error err = {""};
+
+        k.pool = k.provider + strlen(k.provider) + 1;
+        at += strlen(k.provider) + strlen(k.pool) + 2;
+        if (fb_engine_limit(d->engine, k.provider, k.pool, fb_provider_configured(now, &k), &err) <
+            0)
+            fb_log(&d->log, LEVEL_error, "reload", "%s/%s: %s", k.provider, k.pool, err.text);
+    }
+    fb_buffer_fini(&c.names);
+}
+
+static void set_enabled(struct daemon *d, const struct config *c)
 {
     for (size_t i = 0; i < c->provider_count; i++) {
         const struct config_provider *p = &c->provider[i];
         const struct config_provider *before = fb_config_provider(d->config, p->name);
 
-        if (!has_same_limits(before, p))
-            set_limits(d, p);
         if ((!before || before->enabled != p->enabled) &&
             fb_engine_enable(d->engine, p->name, p->enabled) < 0)
             fb_log(&d->log, LEVEL_error, "reload", "%s: out of memory", p->name);
@@ -112,7 +123,8 @@ static int bring_into_force(struct daemon *d, struct config *c, struct fly_error
     if (rc < 0)
         return rc;
     tell_of_rest(d, c);
-    set_providers(d, c);
+    set_limits(d, c);
+    set_enabled(d, c);
     if (!is_same_text(d->config->log.file, c->log.file) &&
         fb_log_reopen(&d->log, c->log.file, &log_err) < 0)
         fb_log(&d->log, LEVEL_error, "reload", "%s", log_err.text);
@@ -121,6 +133,7 @@ static int bring_into_force(struct daemon *d, struct config *c, struct fly_error
         d->door[i].router.guard.host = NULL;
     d->door[DOOR_PUBLIC].router.guard.host = c->listeners.public.hosts;
     d->door[DOOR_INTERNAL].router.guard.host = c->listeners.internal.hosts;
+    fb_batches_configure(d, c);
     fb_config_free(d->config);
     d->config = c;
     d->loaded_ns = fb_daemon_now(d);

@@ -21,7 +21,11 @@
 #include "engine/control.h"
 #include "engine/engine.h"
 
+struct config;
 struct host;
+
+/* The limit text that a configuration has for a key; of its provider, of a preset, of all. */
+const char *fb_provider_configured(const struct config *c, const struct engine_key *k);
 
 struct host_options {
     void *user; /* first argument of the callbacks */

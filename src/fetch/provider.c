@@ -11,6 +11,7 @@
 
 #include "config/config.h"
 #include "fetch/fetch_parts.h"
+#include "fetch/host.h"
 #include "fetch/place.h"
 #include "signal/preset.h"
 
@@ -120,7 +121,7 @@ static const char *preset_limit(const struct engine_key *k)
 }
 
 /* A key that a redirect led to is named by its host. */
-static const char *configured_limit(const struct config *c, const struct engine_key *k)
+const char *fb_provider_configured(const struct config *c, const struct engine_key *k)
 {
     size_t size = strcspn(k->provider, ":");
     const struct config_provider *p =
@@ -179,7 +180,9 @@ const char *fb_provider_spec(const struct fetch *f, const struct engine_key *k,
 {
     const struct fetch_options *o = f->o;
     const char *said = said_limit(o, k);
-    const char *spec = said ? said : o->config ? configured_limit(o->config, k) : preset_limit(k);
+    const char *spec = said        ? said
+                       : o->config ? fb_provider_configured(o->config, k)
+                                   : preset_limit(k);
 
     *ret_said_by = said ? "command line" : origin_of(o, k, spec);
     return spec;
