@@ -74,7 +74,8 @@ FLY_API void fly_ledger_close(struct fly_ledger *ledger);
  * is reported is kept in the limiter and heard with the next call that can be.
  *
  * 0, or a negative errno with a sentence in `err`: -EINVAL for the spec, -ENOSPC when the file is
- * full (keys that nobody uses and that have nothing to remember are given up first), -EUSERS when
+ * full (keys that nobody uses are given up first, when nothing is held or spent: at last those
+ * that have learned something, and begin anew when they come again), -EUSERS when
  * 64 processes use the key, -EBUSY when a process that does not go on keeps the ledger.
  */
 FLY_API int fly_ledger_limiter(struct fly_ledger *ledger, const struct fly_key *key,

@@ -114,6 +114,12 @@ void fb_queue_stand_in(struct queue *q, struct queue_key *k, struct queue_lane *
         stand_anew(k, i);
 }
 
+void fb_queue_forget(struct queue *q, struct queue_key *k)
+{
+    assert(k->count == 0 && !fb_heap_has(&k->patience));
+    stand_nowhere(q, k);
+}
+
 void fb_queue_wake(struct queue *q, struct queue_key *k)
 {
     if (k->lane != &q->lane)

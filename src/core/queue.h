@@ -128,6 +128,9 @@ void fb_queue_wait(struct queue *q, struct queue_key *k, int64_t at_ns);
 /* The key stands in another lane, for a slot that it shares with others there. */
 void fb_queue_stand_in(struct queue *q, struct queue_key *k, struct queue_lane *lane);
 
+/* A key without tasks goes: it stands nowhere any more, and its memory may be freed. */
+void fb_queue_forget(struct queue *q, struct queue_key *k);
+
 /* The key may be able to start again: something was reported, or a slot is free. */
 void fb_queue_wake(struct queue *q, struct queue_key *k);
 

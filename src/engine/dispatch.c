@@ -93,7 +93,7 @@ static void park(struct key *k, int64_t at_ns, const char *sentence)
 /* --------------------------------------------------------------------------------------- asking */
 
 /* What the key's own breaker and pause say; FB_NEVER while the trial is out. */
-static int64_t broken_until(const struct engine *e, const struct key *k, const char **ret_cause)
+int64_t fb_key_broken_until(const struct engine *e, const struct key *k, const char **ret_cause)
 {
     int64_t breaker_ns = fb_breaker_ready_at(&k->breaker, e->now_ns);
     int64_t pause_ns = fb_pause_ready_at(&k->pause);
@@ -111,7 +111,7 @@ static bool is_down_for_long(const struct engine *e, const struct key *k)
 static bool passes_breaker(struct engine *e, struct key *k)
 {
     const char *cause;
-    int64_t at_ns = broken_until(e, k, &cause);
+    int64_t at_ns = fb_key_broken_until(e, k, &cause);
 
     if (at_ns <= e->now_ns)
         return true;
@@ -192,7 +192,10 @@ static void leave_queue(struct engine *e, struct job *j)
         fb_retry_budget_take(&k->provider->budget, e->now_ns);
     else
         fb_retry_budget_request(&k->provider->budget, e->now_ns);
-    j->cause = e->now_ns > j->wanted_ns ? k->cause : "";
+    if (e->now_ns > j->wanted_ns)
+        memcpy(j->cause, k->cause, sizeof(j->cause));
+    else
+        j->cause[0] = '\0';
     j->waited_ns += e->now_ns - j->wanted_ns;
     fb_queue_start(&e->queue, &j->q);
 }

@@ -37,6 +37,7 @@
 
 struct engine;
 struct engine_client; /* one of several who submit tasks; see engine/control.h */
+struct engine_key_state;
 struct engine_ports;
 struct fly_error;
 struct fly_limiter;
@@ -177,6 +178,11 @@ struct engine_options {
      */
     struct fly_limiter *(*limiter_of)(void *user, const struct engine_key *k, int64_t now_ns,
                                       struct fly_error *err);
+    /*
+     * An idle key is about to be forgotten, and with it what its limiter has learned; true: it may.
+     * NULL: keys that learn are kept. No function of the engine may be called from here.
+     */
+    bool (*on_forget)(void *user, const struct engine_key_state *s);
     /* On the WATCHDOG'S OWN THREAD: the loop has stood still for so long. NULL: no watchdog. */
     void (*on_stuck)(void *user, int64_t still_ns);
     int64_t stuck_ns; /* 30 s */
@@ -194,7 +200,8 @@ struct engine_options {
 
     int64_t queue_max; /* tasks: 1,000,000 */
     enum engine_full when_full;
-    int32_t ageing; /* so many starts in a row pass a lower priority over: 16; 0: any number */
+    int64_t keys_kept; /* above so many, idle keys are forgotten when that breaks no limit: 1024 */
+    int32_t ageing;    /* so many starts in a row pass a lower priority over: 16; 0: any number */
 
     int64_t connect_ns;    /* 10 s, TLS included */
     int64_t first_byte_ns; /* 30 s, from the request sent to the first line of the answer */
@@ -300,6 +307,7 @@ struct engine_stats {
     int64_t recycles;
     int64_t events_lost; /* that observers could not take in time */
     int64_t keys;
+    int64_t keys_forgotten;
 };
 
 void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats);

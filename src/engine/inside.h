@@ -47,6 +47,7 @@ struct provider {
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
+    int32_t keys;
     bool has_preset;  /* something is known of it beforehand, or may be */
     bool is_disabled; /* nothing new is sent to it */
     char name[];
@@ -55,6 +56,7 @@ struct provider {
 struct key {
     struct table_entry entry;
     struct queue_key q;
+    struct key *newer, *older; /* in the order in which they are looked at */
     struct provider *provider;
     struct fly_limiter *limiter;
     struct more_pool *more; /* NULL: answers tell of one pool at most */
@@ -66,11 +68,13 @@ struct key {
     struct engine_told told;
     struct breaker breaker;
     struct pause pause;
+    int64_t failed_ns;     /* the last time that it did */
     int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
     double rate;           /* as last told to observers */
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;
+    int64_t jobs;   /* under it, in whatever state */
     bool waits;     /* it was told to wait, and observers heard of it */
     char cause[24]; /* for what */
     const char *pool;
@@ -108,7 +112,6 @@ struct job {
     const struct engine_header *header;
     const char *const *alternative;
     const void *body;
-    const char *cause;
     size_t body_size;
     int64_t submitted_ns;
     int64_t wanted_ns; /* from then on it could have left, had it been allowed */
@@ -134,6 +137,7 @@ struct job {
     bool is_foreign;  /* redirected to another origin: credentials stay behind */
     bool drops_body;  /* redirected into a GET */
     bool is_cancelled;
+    char cause[24]; /* what it waited for last, or "" */
 };
 
 enum attempt_phase { PHASE_CONNECT, PHASE_FIRST_BYTE, PHASE_BODY };
@@ -161,7 +165,8 @@ struct engine {
     struct recovery recovery;
     struct queue queue;
     struct table keys, providers;
-    struct heap deadlines; /* attempts */
+    struct key *oldest, *newest; /* keys, as they are looked at for forgetting */
+    struct heap deadlines;       /* attempts */
     struct attempt *flying;
     struct attempt *free_attempt;
     struct engine_client own; /* with the callbacks of the options; the others follow it */
@@ -198,9 +203,16 @@ struct provider *fb_provider_find(const struct engine *e, const char *name);
 struct provider *fb_provider_get(struct engine *e, const char *name, bool has_preset);
 void fb_key_set_breaker(struct key *k, const struct engine_options *o);
 int fb_key_get(struct engine *e, const struct job *j, struct key **ret_key, struct fly_error *err);
+void fb_key_free(struct key *k);
+void fb_key_describe(const struct engine *e, const struct key *k, struct engine_key_state *ret);
 void fb_keys_fini(struct engine *e);
 int64_t fb_key_estimate(const struct engine *e, const struct key *k);
 void fb_key_note_rate(struct engine *e, struct key *k);
+
+/* forget.c */
+void fb_key_enlist(struct engine *e, struct key *k);
+void fb_keys_forget_some(struct engine *e);        /* there is a new one */
+void fb_job_set_key(struct job *j, struct key *k); /* NULL: it ends */
 
 /* job.c */
 int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_job,
@@ -222,6 +234,7 @@ int fb_route_failover(struct job *j); /* 0; or -ENOENT: there is no other source
 bool fb_route_sends_header(const struct job *j, const char *name);
 
 /* dispatch.c */
+int64_t fb_key_broken_until(const struct engine *e, const struct key *k, const char **ret_cause);
 void fb_dispatch(struct engine *e);
 
 /* attempt.c */

@@ -135,6 +135,7 @@ static int check(const struct engine_task *t, struct fly_error *err)
 int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_job,
                struct fly_error *err)
 {
+    struct key *key = NULL;
     int rc = check(t, err);
 
     if (rc < 0)
@@ -154,15 +155,15 @@ int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_j
     j->flags = t->flags;
     j->attempts = j->tries = t->attempts;
     j->submitted_ns = j->wanted_ns = e->now_ns;
-    j->cause = "";
     j->q.priority = t->priority ? t->priority : PRIORITY_NORMAL;
     j->q.queued_ns = e->now_ns;
     j->q.start_by_ns = t->patience_ns > 0 ? fb_after(e->now_ns, t->patience_ns) : FB_NEVER;
-    rc = fb_key_get(e, j, &j->key, err);
+    rc = fb_key_get(e, j, &key, err);
     if (rc < 0) {
         fb_blocks_put(&e->jobs, j, size);
         return rc;
     }
+    fb_job_set_key(j, key);
     *ret_job = j;
     return 0;
 }
@@ -344,6 +345,7 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
     j->client->tasks--;
     if (to->on_result)
         to->on_result(to->user, &r);
+    fb_job_set_key(j, NULL);
     fb_free(j->moved);
     fb_blocks_put(&e->jobs, j, j->size);
 }

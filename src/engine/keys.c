@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * keys.c - keys and providers: made when a task first needs them, kept as long as the engine.
+ * keys.c - keys and providers: made when a task first needs them, kept while it matters
+ * (forget.c).
  *
  * A key is provider, pool and credential. What is not given comes from the request: the provider is
  * the host (and a port that is not the usual one), the credential a keyed hash of Authorization.
@@ -155,7 +156,7 @@ static struct fly_limiter *limiter_new(struct engine *e, const struct engine_key
     return l;
 }
 
-static void key_free(struct key *k)
+void fb_key_free(struct key *k)
 {
     fb_pools_forget(k);
     fly_limiter_free(k->limiter);
@@ -194,10 +195,13 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     if (!k->provider || !k->limiter || fb_table_add(&e->keys, &k->entry) < 0) {
         int rc = k->limiter ? -ENOMEM : -EINVAL;
 
-        key_free(k);
+        fb_key_free(k);
         return rc;
     }
     k->rate = fly_limiter_rate(k->limiter);
+    k->provider->keys++;
+    fb_keys_forget_some(e);
+    fb_key_enlist(e, k);
     *ret_key = k;
     return 0;
 }
@@ -226,7 +230,7 @@ int fb_key_get(struct engine *e, const struct job *j, struct key **ret_key, stru
 static void free_one_key(void *arg, struct table_entry *entry)
 {
     (void)arg;
-    key_free(FB_HEAP_OWNER(entry, struct key, entry));
+    fb_key_free(FB_HEAP_OWNER(entry, struct key, entry));
 }
 
 static void free_one_provider(void *arg, struct table_entry *entry)
@@ -279,11 +283,9 @@ struct each {
     void *arg;
 };
 
-static void tell_one(void *arg, struct table_entry *entry)
+void fb_key_describe(const struct engine *e, const struct key *k, struct engine_key_state *ret)
 {
-    const struct each *to = arg;
-    const struct key *k = FB_HEAP_OWNER(entry, struct key, entry);
-    struct engine_key_state s = {
+    *ret = (struct engine_key_state){
         .key = {k->name, k->pool, k->credential},
         .limiter = k->limiter,
         .queued = k->q.count,
@@ -292,11 +294,18 @@ static void tell_one(void *arg, struct table_entry *entry)
         .refused = k->refused,
         .is_broken = k->down_since_ns != FB_NEVER,
         .is_enabled = !k->provider->is_disabled,
-        .ready_at_ns = k->q.lane ? to->engine->now_ns : k->q.wait_ns,
+        .ready_at_ns = k->q.lane ? e->now_ns : k->q.wait_ns,
         .cause = k->q.lane ? "" : k->cause,
         .told = &k->told,
     };
+}
 
+static void tell_one(void *arg, struct table_entry *entry)
+{
+    const struct each *to = arg;
+    struct engine_key_state s;
+
+    fb_key_describe(to->engine, FB_HEAP_OWNER(entry, struct key, entry), &s);
     to->each(to->arg, &s);
 }
 

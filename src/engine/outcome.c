@@ -39,6 +39,7 @@ static void note_failure(struct engine *e, struct key *k, int64_t sent_ns)
 {
     bool was_closed = k->breaker.state == BREAKER_CLOSED;
 
+    k->failed_ns = e->now_ns;
     fb_breaker_on_failure(&k->breaker, sent_ns, e->now_ns);
     if (was_closed && k->breaker.state != BREAKER_CLOSED) {
         if (k->down_since_ns == FB_NEVER)

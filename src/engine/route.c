@@ -46,17 +46,19 @@ static int move(struct job *j, char *url)
 {
     bool foreign = !fb_url_same_origin(j->url, url);
     struct job before = *j;
+    struct key *key = NULL;
     struct fly_error err;
     int rc;
 
     j->is_foreign |= foreign;
     j->url = url;
-    rc = fb_key_get(j->engine, j, &j->key, &err);
+    rc = fb_key_get(j->engine, j, &key, &err);
     if (rc < 0) {
         *j = before;
         fb_free(url);
         return rc;
     }
+    fb_job_set_key(j, key);
     fb_free(j->moved);
     j->moved = url;
     return 0;
@@ -95,6 +97,7 @@ int fb_route_redirect(struct job *j, const struct attempt_end *end, const char *
 int fb_route_failover(struct job *j)
 {
     struct job before = *j;
+    struct key *key = NULL;
     struct fly_error err;
     int rc;
 
@@ -104,11 +107,12 @@ int fb_route_failover(struct job *j)
     /* Another host is another provider, whatever the first one was called. */
     j->is_foreign = !fb_url_same_origin(j->first_url, j->url);
     j->from_public = false;
-    rc = fb_key_get(j->engine, j, &j->key, &err);
+    rc = fb_key_get(j->engine, j, &key, &err);
     if (rc < 0) {
         *j = before;
         return rc;
     }
+    fb_job_set_key(j, key);
     fb_free(j->moved);
     j->moved = NULL;
     j->tries = 0;

@@ -83,6 +83,17 @@ int fb_table_add(struct table *t, struct table_entry *e)
     return 0;
 }
 
+void fb_table_remove(struct table *t, struct table_entry *e)
+{
+    struct table_entry **at = &t->slot[e->hash & (t->slots - 1)];
+
+    while (*at != e)
+        at = &(*at)->next;
+    *at = e->next;
+    e->next = NULL;
+    t->count--;
+}
+
 void fb_table_each(struct table *t, void (*each)(void *arg, struct table_entry *e), void *arg)
 {
     for (size_t i = 0; i < t->slots; i++) {

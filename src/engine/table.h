@@ -32,6 +32,9 @@ struct table_entry *fb_table_find(const struct table *t, const void *name, size_
 /* `e` has its name and is in no table; the name is new. 0 or -ENOMEM. */
 int fb_table_add(struct table *t, struct table_entry *e) __attribute__((warn_unused_result));
 
+/* Take out an entry that is in the table. */
+void fb_table_remove(struct table *t, struct table_entry *e);
+
 /* Every entry once; `each` may free it. */
 void fb_table_each(struct table *t, void (*each)(void *arg, struct table_entry *e), void *arg);
 

@@ -24,6 +24,7 @@
 #define SAVE_MS        10000
 #define STORE_CLOSE_MS 10000
 #define PATH_BYTES     4096
+#define FULL_NS        INT64_C(10000000000)
 
 void fb_host_say(struct host *h, const char *format, ...)
 {
@@ -60,8 +61,14 @@ static struct fly_limiter *from_ledger(struct host *h, const struct engine_key *
     struct fly_limiter *l = NULL;
     struct fly_error err = {""};
 
-    if (!h->ledger || fly_ledger_limiter(h->ledger, &key, spec, &l, &err) == 0)
+    if (!h->ledger || fly_now() < h->full_until_ns)
+        return NULL;
+    int rc = fly_ledger_limiter(h->ledger, &key, spec, &l, &err);
+    if (rc == 0)
         return l;
+    /* A full one looks at all its keys each time. */
+    if (rc == -ENOSPC)
+        h->full_until_ns = fly_now() + FULL_NS;
     if (!h->told_ledger)
         fb_host_say(h, "%s; from now on this process keeps some limits by itself", err.text);
     h->told_ledger = true;
@@ -87,6 +94,18 @@ static struct fly_limiter *limiter_of(void *user, const struct engine_key *k, in
 static void save_one(void *context, const struct engine_key_state *s)
 {
     (void)fb_memory_save_key(context, s);
+}
+
+/*
+ * Of a key that was never refused nothing is worth keeping; what a ledger has is kept there. Else
+ * it must be in the store before it may go.
+ */
+static bool on_forget(void *user, const struct engine_key_state *s)
+{
+    struct host *h = user;
+    bool is_saved = !h->o.forgets && fb_memory_save_key(h, s);
+
+    return is_saved || s->refused == 0 || fb_limiter_is_shared(s->limiter);
 }
 
 void fb_host_save(struct host *h)
@@ -252,6 +271,7 @@ static int open_engine(struct host *h, struct fly_error *err)
     e.on_start = NULL;
     e.on_room = NULL;
     e.limiter_of = limiter_of;
+    e.on_forget = on_forget;
     e.on_stuck = h->o.on_stuck ? stuck : NULL;
     derive(h->secret, e.secret);
     /* The clock of a ledger is fly_now()'s, and the same in every process. */

@@ -18,10 +18,10 @@ struct host {
     struct engine *engine;
     struct fly_ledger *ledger; /* NULL: limits are this process's own */
     char *ledger_path;
+    int64_t full_until_ns; /* it had no room: not asked again before */
     struct store *store;
     struct store_file *file; /* NULL: nothing is remembered */
     struct table rows;       /* what is remembered, by key */
-    size_t forgotten;        /* keys of the engine of which only the row is left */
     struct rng rng;
     unsigned char secret[FB_SIPHASH_SECRET_BYTES];
     bool is_closing;

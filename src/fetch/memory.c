@@ -27,6 +27,7 @@
 #define YEAR_S       (365 * 24 * 3600)
 #define CHANGE_MIN   0.01 /* of a rate: less is noise */
 #define KEY_NAME_MAX 1024
+#define ROWS_MAX     16384 /* of some 500 bytes; keys beyond them begin anew when they come again */
 
 /* A key, and its state as it was saved last. */
 struct row {
@@ -65,7 +66,7 @@ static struct row *find_or_add(struct host *h, const struct engine_key *k)
     size_t size = name_of(k->provider, k->pool, k->credential, name);
     struct row *r = find(h, k);
 
-    if (r || size == 0)
+    if (r || size == 0 || h->rows.count >= ROWS_MAX)
         return r;
     r = fb_alloc(sizeof *r + size);
     if (!r)
@@ -99,7 +100,9 @@ static int remember(void *context, const struct learned *l)
     struct engine_key k = {l->key.provider, l->key.pool, l->key.credential};
     struct row *r = find_or_add(context, &k);
 
-    if (!r || !set_state(r, l->state, l->state_size))
+    if (!r) /* there are too many */
+        return 0;
+    if (!set_state(r, l->state, l->state_size))
         return -ENOMEM;
     r->saved_s = l->saved_s;
     r->rate = l->rate;
@@ -167,6 +170,8 @@ void fb_memory_open(struct host *h)
         return;
     if (db->note.text[0])
         fb_host_say(h, "%s", db->note.text);
+    if (fb_learned_trim(db, ROWS_MAX) < 0)
+        fb_host_say(h, "%s: cannot be tidied", db->path ? db->path : "memory");
     if (fb_learned_each(db, remember, h, &dropped) < 0 || dropped > 0)
         fb_host_say(h, "%s: %d learned limits are damaged; learning them anew",
                     db->path ? db->path : "memory", dropped);

@@ -41,6 +41,11 @@ bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns)
     return rested;
 }
 
+bool fb_limiter_is_shared(const struct fly_limiter *l)
+{
+    return fb_is_shared(l);
+}
+
 static bool has_keys(struct head *head)
 {
     for (const struct entry *e = head->entry; e < head->entry + head->entries; e++)

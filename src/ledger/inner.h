@@ -26,6 +26,9 @@ int fb_limiter_load_first(struct fly_limiter *l, int64_t now_ns, int64_t passed_
  */
 bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns);
 
+/* Whether it lies in a ledger, where others find what it knows. */
+bool fb_limiter_is_shared(const struct fly_limiter *l);
+
 /*
  * The secret of a ledger, the same for all who share it. `wanted`, unless NULL, becomes the secret
  * while there is no key in the file. 0, or -EBUSY when another process keeps the ledger.

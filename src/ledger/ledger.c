@@ -105,8 +105,10 @@ static bool is_left(const struct head *head, const struct slot *slot)
     return since_ns < 0 || since_ns > LEFT_NS;
 }
 
-/* Nobody uses it and it has nothing to remember. */
-static bool is_idle(struct head *head, const struct entry *e)
+typedef bool may_go_fn(const struct accountant *books, int64_t now_ns);
+
+/* Nobody uses it, and its books may go. */
+static bool is_idle(struct head *head, const struct entry *e, may_go_fn *may_go)
 {
     struct slot *slot = slot_of(head, e);
 
@@ -115,17 +117,37 @@ static bool is_idle(struct head *head, const struct entry *e)
     if (atomic_load(&slot->lock.owner) == fb_life_me() || lock_slot(head, e, slot) < 0)
         return false;
     int64_t now_ns = books_now(head, slot);
-    bool idle =
-        fb_slot_is_deserted(slot, now_ns) && fb_accountant_is_rested(&slot->body.books, now_ns);
+    bool idle = fb_slot_is_deserted(slot, now_ns) && may_go(&slot->body.books, now_ns);
     unlock_slot(slot);
     return idle;
 }
 
-static void give_up_idle(struct head *head)
+static void give_up_rested(struct head *head)
 {
     for (struct entry *e = head->entry; e < head->entry + head->entries; e++)
-        if (atomic_load(&e->state) != ENTRY_FREE && is_idle(head, e))
+        if (atomic_load(&e->state) != ENTRY_FREE && is_idle(head, e, fb_accountant_is_rested))
             atomic_store(&e->state, ENTRY_FREE);
+}
+
+/*
+ * What was learned of keys that nobody uses goes as well: as much as has to, and some more, so that
+ * not every new key has to look at all.
+ */
+static struct entry *give_up_learned(struct head *head, uint64_t bytes)
+{
+    struct entry *room = NULL;
+    uint32_t given = 0;
+
+    for (struct entry *e = head->entry; e < head->entry + head->entries; e++) {
+        if (room && given > head->entries / 16)
+            break;
+        if (atomic_load(&e->state) != ENTRY_USED || !is_idle(head, e, fb_accountant_is_idle))
+            continue;
+        atomic_store(&e->state, ENTRY_FREE);
+        given++;
+        room = room ? room : fb_index_room(head, bytes);
+    }
+    return room;
 }
 
 static struct entry *find_room(struct head *head, uint64_t bytes)
@@ -133,10 +155,10 @@ static struct entry *find_room(struct head *head, uint64_t bytes)
     struct entry *e = fb_index_room(head, bytes);
 
     if (!e) {
-        give_up_idle(head);
+        give_up_rested(head);
         e = fb_index_room(head, bytes);
     }
-    return e;
+    return e ? e : give_up_learned(head, bytes);
 }
 
 /* ---- a new boot ---- */

@@ -130,6 +130,18 @@ int fb_learned_forget(struct db *db, const struct learned_key *key)
     return error < 0 ? error : sqlite3_changes(db->sqlite);
 }
 
+int fb_learned_trim(struct db *db, int64_t most)
+{
+    sqlite3_stmt *s = fb_db_statement(
+        db, "DELETE FROM learned WHERE (provider, host, pool, credential) IN (SELECT provider,"
+            " host, pool, credential FROM learned ORDER BY saved_s DESC LIMIT -1 OFFSET ?1)");
+
+    if (s)
+        sqlite3_bind_int64(s, 1, most);
+    int error = fb_db_run(db, s);
+    return error < 0 ? error : sqlite3_changes(db->sqlite);
+}
+
 static const char *text_at(sqlite3_stmt *s, int column)
 {
     const unsigned char *text = sqlite3_column_text(s, column);

@@ -58,6 +58,9 @@ int fb_learned_note(struct db *db, const struct learned_event *e)
 int fb_learned_forget(struct db *db, const struct learned_key *key)
     __attribute__((warn_unused_result));
 
+/* Keep those that were saved last. Returns how many went, or negative errno. */
+int fb_learned_trim(struct db *db, int64_t most) __attribute__((warn_unused_result));
+
 /*
  * Call `each` for every sound row, until it returns non-zero. *ret_dropped counts the others. 0,
  * what `each` returned, or negative errno.

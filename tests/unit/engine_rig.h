@@ -52,7 +52,7 @@ struct rig {
     int64_t results;
     int64_t ends[ENGINE_ENDS];
     struct engine_result last;
-    char last_id[32], last_sentence[128], last_url[128];
+    char last_id[32], last_cause[32], last_sentence[128], last_url[128];
     void (*on_result)(struct rig *r, const struct engine_result *result);
     void *more; /* the test's own */
 };
@@ -146,6 +146,7 @@ static inline void rig_result(void *user, const struct engine_result *result)
     r->ends[result->end]++;
     r->last = *result;
     rig_copy(r->last_id, sizeof(r->last_id), result->id);
+    rig_copy(r->last_cause, sizeof(r->last_cause), result->cause);
     rig_copy(r->last_sentence, sizeof(r->last_sentence), result->sentence);
     rig_copy(r->last_url, sizeof(r->last_url), result->url);
     if (r->on_result)

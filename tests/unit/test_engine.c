@@ -174,7 +174,7 @@ static void keys_do_not_block_each_other(void **state)
     rig_run(&r);
     assert_int_equal(r.ends[ENGINE_OK], 20);
     assert_at_least(r.now_ns - RIG_EPOCH, 90 * S);
-    assert_string_equal(r.last.cause, "bucket");
+    assert_string_equal(r.last_cause, "bucket");
     rig_fini(&r);
 }
 

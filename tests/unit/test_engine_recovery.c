@@ -260,7 +260,7 @@ static void a_refusal_holds_the_key_and_is_no_attempt(void **state)
     assert_int_equal(r.last.throttled, 1);
     assert_int_equal(r.last.requests, 2);
     assert_at_least(r.last.ended_ns - RIG_EPOCH, 30 * S);
-    assert_string_equal(r.last.cause, "hold");
+    assert_string_equal(r.last_cause, "hold");
     rig_fini(&r);
 }
 

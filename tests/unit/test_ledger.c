@@ -367,6 +367,44 @@ static void a_full_ledger_gives_up_what_is_idle_or_says_so(void **state)
     place_free(&place);
 }
 
+/* Keys that learn are kept while there is room, and do not keep others out when there is none. */
+static void what_nobody_uses_makes_room_at_last(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger_options tiny = {.size = sizeof(tiny), .bytes = 65536};
+    struct fly_ledger *ledger = NULL;
+    struct fly_limiter *held = NULL;
+    struct fly_error err = {""};
+    struct fly_key first = {"api", "held", ""};
+    char pool[32];
+
+    (void)state;
+    assert_int_equal(fly_ledger_open(place.path, &tiny, &ledger, &err), 0);
+    /* One of them was asked to wait: that is never given up. */
+    assert_int_equal(fly_ledger_limiter(ledger, &first, "adapt=probe", &held, &err), 0);
+    struct fly_outcome o = FLY_OUTCOME_INIT;
+    o.sent_ns = fly_now();
+    assert_true(fly_limiter_take(held, o.sent_ns, 1, &o.ticket) <= o.sent_ns);
+    o.status = 429;
+    o.flags = FLY_THROTTLED;
+    o.retry_after_ns = 3600 * S;
+    fly_limiter_report(held, o.sent_ns, &o);
+    fly_limiter_free(held);
+    for (int i = 0; i < 100; i++) {
+        struct fly_key key = {"api", pool, ""};
+        struct fly_limiter *l = NULL;
+
+        (void)snprintf(pool, sizeof(pool), "pool %d", i);
+        assert_int_equal(fly_ledger_limiter(ledger, &key, "adapt=probe", &l, &err), 0);
+        fly_limiter_free(l);
+    }
+    assert_int_equal(fly_ledger_limiter(ledger, &first, "adapt=probe", &held, &err), 0);
+    assert_int_equal(grants_now(held, 9), 0);
+    fly_limiter_free(held);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
 /* ---- a file that is cut ---- */
 
 static int take_from_cut(struct fly_limiter *l)
@@ -732,6 +770,7 @@ int main(void)
         cmocka_unit_test(a_child_is_a_process_of_its_own),
         cmocka_unit_test(no_more_processes_than_seats),
         cmocka_unit_test(a_full_ledger_gives_up_what_is_idle_or_says_so),
+        cmocka_unit_test(what_nobody_uses_makes_room_at_last),
         cmocka_unit_test(a_ledger_that_is_cut_ends_its_users),
         cmocka_unit_test(a_ledger_that_is_emptied_grants_nothing),
         cmocka_unit_test(mistakes_are_explained),

@@ -437,6 +437,25 @@ static void each_credential_has_its_own_row(void **state)
     fb_db_close(db);
 }
 
+static void the_oldest_rows_go(void **state)
+{
+    struct db *db = open_db(NULL, 0);
+    char host[16];
+    int dropped = 0;
+
+    (void)state;
+    for (int i = 1; i <= 10; i++) {
+        struct learned l = {.key = {"p", host, "c", ""}, .rate = i, .saved_s = 1000 + i};
+
+        (void)snprintf(host, sizeof host, "h%d", i);
+        assert_int_equal(fb_learned_write(db, &l), 0);
+    }
+    assert_int_equal(fb_learned_trim(db, 10), 0);
+    assert_int_equal(fb_learned_trim(db, 3), 7);
+    assert_close(rates(db, &dropped), 8 + 9 + 10, 0);
+    fb_db_close(db);
+}
+
 static void a_secret_is_kept_and_its_damage_seen(void **state)
 {
     struct db *db = open_db(NULL, 0);
@@ -475,6 +494,7 @@ int main(void)
         TEST(the_last_thousand_events_stay),
         TEST(learned_values_out_of_range_are_refused),
         TEST(each_credential_has_its_own_row),
+        TEST(the_oldest_rows_go),
         TEST(a_secret_is_kept_and_its_damage_seen),
     };
 
