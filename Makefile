@@ -410,6 +410,15 @@ bench-fetch: all $(BUILD)/bare ## fetching beside curl, wget2 and a bare loop, f
 prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (20 minutes)
 	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
+.PHONY: prove-pages
+prove-pages: $(BUILD)/san/tests/unit/test_engine_overnight ## 200 pages, a night, a mute origin
+	@$<
+
+.PHONY: prove-stream
+prove-stream: all ## a list of 5,000,000 URLs, read as it goes: memory, and every item once
+	@tools/deps bench
+	@$(PYTHON) tests/prove/stream.py --flyball $(BUILD)/flyball
+
 .PHONY: prove-evil
 prove-evil: all ## every kind of misbehaviour of an origin: documented, in time, nothing left behind
 	@$(PYTHON) tests/prove/misdeeds.py --flyball $(BUILD)/flyball

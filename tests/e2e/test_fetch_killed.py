@@ -105,58 +105,86 @@ def test_a_post_in_flight_ends_as_unknown(tmp_path, origin):
     assert [a['id'] for a in origin.arrivals].count('once') == 1
 
 
-@pytest.fixture(name='small_disk')
-def fixture_small_disk(tmp_path):
-    """A file system of 1 MB. Mounting needs root, as in the container that runs the tests."""
-    path = tmp_path / 'small'
-    path.mkdir()
-    mounted = subprocess.run(['mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path],
-                             capture_output=True, check=False)
-    if mounted.returncode != 0:
-        # Without root nothing gets full, and what is left to see is that it resumes.
-        yield None
-        return
-    yield path
-    subprocess.run(['umount', path], check=True)
+class SmallDisk:
+    """A folder in which so many bytes have room: a file system of its own, where one may be
+    mounted; and with small_disk.c in the program everywhere."""
+
+    def __init__(self, path, mounts, batch):
+        self.path, self.mounts, self.batch = path, mounts, batch
+        path.mkdir()
+
+    def set_size(self, size):
+        if self.mounts:
+            how = ['-o', f'remount,size={size}'] if self.path.is_mount() else [
+                '-t', 'tmpfs', '-o', f'size={size}', 'tmpfs']
+            subprocess.run(['mount', *how, self.path], check=True)
+        else:
+            self.batch.env.update(SMALL_DISK=str(self.path), SMALL_DISK_BYTES=str(size))
+
+    def close(self):
+        if self.path.is_mount():
+            subprocess.run(['umount', self.path], check=True)
 
 
-def fill(path, size):
-    """What is missing to `size` bytes on a disk is as good as not there."""
-    path.write_bytes(b'x' * size)
+def may_mount(folder):
+    folder.mkdir()
+    done = subprocess.run(['mount', '-t', 'tmpfs', 'tmpfs', folder], capture_output=True,
+                          check=False)
+    if done.returncode == 0:
+        subprocess.run(['umount', folder], check=True)
+    return done.returncode == 0
+
+
+@pytest.fixture(name='shim', scope='module')
+def fixture_shim(tmp_path_factory):
+    path = tmp_path_factory.mktemp('shim') / 'small_disk.so'
+    source = Path(__file__).with_name('small_disk.c')
+    subprocess.run(['cc', '-shared', '-fPIC', '-O1', '-o', path, source, '-ldl'], check=True)
+    return path
+
+
+@pytest.fixture(name='small_disk', params=['mounted', 'preloaded'])
+def fixture_small_disk(request, tmp_path, shim):
+    batch = Batch(tmp_path)
+    mounts = request.param == 'mounted' and may_mount(tmp_path / 'try')
+    if not mounts:
+        batch.env['LD_PRELOAD'] = str(shim)
+    disk = SmallDisk(tmp_path / 'small', mounts, batch)
+    disk.set_size(1 << 20)
+    yield disk
+    disk.close()
+
+
+def long_list(batch, origin, count):
+    """Results of these need more than there is room for."""
+    path = 'a-long-path' * 40
+    return batch.write([
+        {'url': f'{origin.url}/ok/{path}/{i}', 'id': f'{"post" if i % 10 == 0 else "get"}-{i}',
+         'method': 'POST' if i % 10 == 0 else 'GET'} for i in range(1, count + 1)])
 
 
 @pytest.mark.parametrize('where, taken', [('output', 600), ('both', 500), ('journal', 850)])
 def test_a_full_disk_and_then_space_again(tmp_path, origin, small_disk, where, taken):
-    is_small = small_disk is not None
-    small_disk = small_disk or tmp_path / 'small'
-    batch = Batch(tmp_path)
-    path = 'a-long-path' * 40  # so that the results need more than there is
-    tasks = batch.write([
-        {'url': f'{origin.url}/ok/{path}/{i}', 'id': f'{"post" if i % 10 == 0 else "get"}-{i}',
-         'method': 'POST' if i % 10 == 0 else 'GET'} for i in range(1, 1001)])
-    out = small_disk / 'out.jsonl' if where != 'journal' else batch.out
-    journal = small_disk / 'j.journal' if where != 'output' else tmp_path / 'j.journal'
-    ballast = small_disk / 'ballast'
-    fill(ballast, taken * 1024)
+    batch = small_disk.batch
+    tasks = long_list(batch, origin, 1000)
+    out = small_disk.path / 'out.jsonl' if where != 'journal' else batch.out
+    journal = small_disk.path / 'j.journal' if where != 'output' else tmp_path / 'j.journal'
+    ballast = small_disk.path / 'ballast'
+    ballast.write_bytes(b'x' * taken * 1024)
     words = [tasks, '--jsonl', out, '--journal', journal, '--request-id', '-q', '--limit',
              'adapt=off concurrency=8']
     done = batch.run(*words)
     if done.returncode == 1:
         full = [line for line in done.stderr.splitlines() if 'No space left' in line]
-        assert len(full) == 1 and str(small_disk) in full[0], done.stderr
+        assert len(full) == 1 and str(small_disk.path) in full[0], done.stderr
         assert not origin.arrivals or 'resume: flyball fetch' in done.stderr
     else:  # a journal may have all the space that it needs
-        assert done.returncode == 0 and (where == 'journal' or not is_small), done.stderr
+        assert done.returncode == 0 and where == 'journal', done.stderr
     ballast.unlink()
-    if where == 'journal':
-        done = batch.run(*words)
-    else:  # the results of all would not fit: what matters is that it goes on
-        out_now = out.stat().st_size
-        subprocess.run(['mount', '-o', 'remount,size=8m', small_disk], check=is_small,
-                       capture_output=True)
-        done = batch.run(*words)
-        assert out.stat().st_size >= out_now
+    size_then = out.stat().st_size if out.exists() else 0
+    small_disk.set_size(8 << 20)
+    done = batch.run(*words)
     assert done.returncode in (0, 3), done.stderr
-    assert len(batch.by_id(out)) == 1000
+    assert out.stat().st_size >= size_then and len(batch.by_id(out)) == 1000
     arrived = collections.Counter(a['id'] for a in origin.arrivals)
     assert all(count == 1 for name, count in arrived.items() if name.startswith('post-'))

@@ -149,7 +149,7 @@ def fault_of(item, result, args):
 
 def prove(args, ports, folder):
     fetch = Fetch(args, folder)
-    base_mb = None
+    base_mb = base_sockets = None
     faults = []
     for number in range(args.rounds):
         items = list(items_of(number, ports))

@@ -34,7 +34,7 @@ struct plan {
 struct flight {
     struct attempt *attempt;
     struct plan plan;
-    int64_t leaves_ns, ends_ns;
+    int64_t began_ns, leaves_ns, ends_ns;
     bool has_left;
 };
 
@@ -43,6 +43,7 @@ struct rig {
     int64_t now_ns, wake_ns;
     struct flight flight[RIG_FLIGHTS];
     struct plan (*plan)(struct rig *r, const struct attempt_request *q);
+    int64_t longest_ns; /* from the beginning of a request to its end, however it ended */
     int64_t sends, aborts, recycles, in_flight, in_flight_most;
     bool busy;
     /* Of the last request, and of the last result. */
@@ -99,21 +100,26 @@ static inline int rig_send(void *self, struct attempt *a, const struct attempt_r
         f++;
     assert_true(f < r->flight + RIG_FLIGHTS);
     rig_note(r, q);
-    *f = (struct flight){.attempt = a, .plan = r->plan(r, q)};
+    *f = (struct flight){.attempt = a, .plan = r->plan(r, q), .began_ns = r->now_ns};
     f->leaves_ns = r->now_ns + f->plan.connect_ns;
     f->ends_ns = fb_after(f->leaves_ns, f->plan.answer_ns);
     *ret_transfer = f;
     return 0;
 }
 
+static inline void rig_land(struct rig *r, struct flight *f)
+{
+    f->attempt = NULL;
+    r->longest_ns = fb_max64(r->longest_ns, r->now_ns - f->began_ns);
+    r->in_flight--;
+}
+
 static inline void rig_abort(void *self, void *transfer)
 {
     struct rig *r = self;
-    struct flight *f = transfer;
 
-    f->attempt = NULL;
+    rig_land(r, transfer);
     r->aborts++;
-    r->in_flight--;
 }
 
 static inline void rig_busy(void *self, bool has_work)
@@ -212,8 +218,7 @@ static inline void rig_end(struct rig *r, struct flight *f)
 
     while (end.header_count < COUNT_OF(f->plan.header) && f->plan.header[end.header_count].name)
         end.header_count++;
-    f->attempt = NULL;
-    r->in_flight--;
+    rig_land(r, f);
     fb_engine_read_clock(r->engine);
     fb_attempt_moves(a, true);
     fb_attempt_done(a, &end);
