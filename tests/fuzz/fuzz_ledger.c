@@ -18,6 +18,9 @@
 
 #include <flyball/flyball.h>
 
+#include "ledger/ledger.h"
+#include "ledger/life.h"
+
 #define BYTES 65536
 #define USED  12288 /* of it: the head, the index and a slot */
 #define S     INT64_C(1000000000)
@@ -91,6 +94,13 @@ static void visit(const char *spec)
     fly_ledger_close(ledger);
 }
 
+/* A lock of a living process is waited for, a second each time: nothing is learned by that. */
+static void free_lock(struct robust *lock)
+{
+    if (!fb_life_is_over(atomic_load(&lock->owner) & ~FB_LIFE_SPARE))
+        atomic_store(&lock->owner, 0);
+}
+
 static void edit(const uint8_t *data, size_t size)
 {
     int fd = open(path, O_RDWR);
@@ -98,6 +108,8 @@ static void edit(const uint8_t *data, size_t size)
 
     if (file == MAP_FAILED)
         abort();
+    struct head *head = (struct head *)(void *)file;
+    struct slot *slot = fb_ledger_at(head, head->entry[0].at);
     while (size >= 4) {
         size_t at = (size_t)(data[0] | data[1] << 8) % USED;
         size_t count = data[2] % 2 ? 8 : 1;
@@ -109,6 +121,8 @@ static void edit(const uint8_t *data, size_t size)
         data += count;
         size -= count;
     }
+    free_lock(&head->lock);
+    free_lock(&slot->lock);
     (void)munmap(file, BYTES);
     (void)close(fd);
 }
