@@ -47,6 +47,7 @@ const struct command fb_command_reload = {
     .usage = "[OPTION...]",
     .intro = "Nothing that was spent, held or learned is lost. A file with a mistake changes "
              "nothing, and what is wrong is said.",
+    .is_minor = true,
     .options = ACT_ROWS,
     .exits = EXITS,
     .examples = "flyball reload\nflyball reload --socket /run/flyball/control.sock\n",
@@ -58,6 +59,7 @@ const struct command fb_command_recycle = {
     .about = "let the daemon begin anew with connections and name lookups",
     .usage = "[OPTION...]",
     .intro = "What is under way ends on the old connections; no task is lost.",
+    .is_minor = true,
     .options = ACT_ROWS,
     .exits = EXITS,
     .examples = "flyball recycle\n",
@@ -103,6 +105,7 @@ const struct command fb_command_provider = {
     .usage = "[OPTION...] enable|disable NAME",
     .intro = "A provider that is off is sent nothing new: what is under way ends, what is queued "
              "waits. It lasts until the daemon ends or the configuration says otherwise.",
+    .is_minor = true,
     .options = PROVIDER_ROWS,
     .exits = EXITS,
     .examples = "flyball provider disable github\nflyball provider enable github\n",

@@ -28,6 +28,8 @@ struct command {
     const char *exits;    /* "0 done, 1 cannot write, 2 usage" */
     const char *examples; /* a line each */
 
+    bool is_minor; /* the overview names it, and has no line about it */
+
     const struct option_row *options; /* a row without a name ends them; NULL: it has none */
 
     /* argv[0] is the subcommand's name. Returns the exit code. */
@@ -39,6 +41,11 @@ struct command {
     X(demo)            \
     X(fetch)           \
     X(serve)           \
+    X(status)          \
+    X(top)             \
+    X(limits)          \
+    X(learned)         \
+    X(why)             \
     X(reload)          \
     X(recycle)         \
     X(provider)        \

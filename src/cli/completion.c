@@ -96,6 +96,7 @@ const struct command fb_command_completion = {
     .usage = "bash|zsh|fish",
     .intro = "Prints a script that completes commands, options, their values and the names of "
              "providers. `make install` puts it where the shells look for it.",
+    .is_minor = true,
     .options = ROWS,
     .exits = "0 done, 1 cannot write, 2 usage",
     .examples = "source <(flyball completion bash)\n"

@@ -5,13 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "fetch/paths.h"
-#include "util/buffer.h"
-#include "util/json.h"
+#include "util/alloc.h"
+#include "view/deferred.h"
 
 #define NAME "deferred"
 
@@ -29,57 +29,75 @@ static const struct option_row ROWS[] = {
     {0},
 };
 
+/* Rows, each with its texts in one piece of memory behind them. */
 struct listing {
-    bool json;
-    struct buffer out;
-    int64_t count;
+    struct view_deferred_row *row;
+    char **texts;
+    size_t count;
+    size_t room;
 };
 
-static void add_time(struct buffer *out, int64_t at_s)
+static bool grow(struct listing *l)
 {
-    char text[32] = "not known";
-    time_t at = (time_t)at_s;
-    struct tm utc;
+    size_t room = l->room ? 2 * l->room : 256;
+    struct view_deferred_row *row = fb_alloc(room * sizeof *row);
+    char **texts = fb_alloc(room * sizeof *texts);
 
-    if (at_s > 0 && gmtime_r(&at, &utc))
-        (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    fb_buffer_add_text(out, text);
+    if (!row || !texts) {
+        fb_free(row);
+        fb_free(texts);
+        return false;
+    }
+    if (l->count > 0) {
+        memcpy(row, l->row, l->count * sizeof *row);
+        memcpy(texts, l->texts, l->count * sizeof *texts);
+    }
+    fb_free(l->row);
+    fb_free(l->texts);
+    l->row = row;
+    l->texts = texts;
+    l->room = room;
+    return true;
 }
 
-static void add_json(struct buffer *out, const struct deferred *d)
+static const char *copy(char **at, const char *text)
 {
-    fb_buffer_add_text(out, out->bytes[out->size - 1] == '[' ? "{" : ",{");
-    fb_json_text(out, "id", d->id);
-    fb_json_int(out, "item", (int64_t)d->item);
-    fb_json_text(out, "place", d->place);
-    fb_json_text(out, "reason", d->reason);
-    fb_json_int(out, "not_before_s", d->not_before_s);
-    fb_json_int(out, "made_s", d->made_s);
-    fb_json_text(out, "list", d->list);
-    fb_json_text(out, "output", d->output);
-    fb_buffer_add_char(out, '}');
+    size_t size = strlen(text) + 1;
+    char *to = memcpy(*at, text, size);
+
+    *at += size;
+    return to;
 }
 
 static int add_row(void *context, const struct deferred *d)
 {
     struct listing *l = context;
+    size_t size = strlen(d->id) + strlen(d->place) + strlen(d->reason) + strlen(d->list) +
+                  strlen(d->output) + 5;
+    char *at = l->count < l->room || grow(l) ? fb_alloc(size) : NULL;
 
-    l->count++;
-    if (l->json) {
-        add_json(&l->out, d);
-        return 0;
-    }
-    add_time(&l->out, d->not_before_s);
-    fb_buffer_add_text(&l->out, "  ");
-    fb_buffer_add_text(&l->out, d->id);
-    fb_buffer_add_text(&l->out, "  ");
-    fb_buffer_add_text(&l->out, d->place);
-    fb_buffer_add_text(&l->out, "  ");
-    fb_buffer_add_text(&l->out, d->reason);
-    fb_buffer_add_text(&l->out, "  (");
-    fb_buffer_add_text(&l->out, d->list);
-    fb_buffer_add_text(&l->out, ")\n");
+    if (!at)
+        return -ENOMEM;
+    l->texts[l->count] = at;
+    l->row[l->count++] = (struct view_deferred_row){
+        .id = copy(&at, d->id),
+        .place = copy(&at, d->place),
+        .reason = copy(&at, d->reason),
+        .list = copy(&at, d->list),
+        .output = copy(&at, d->output),
+        .item = d->item,
+        .not_before_s = d->not_before_s,
+        .made_s = d->made_s,
+    };
     return 0;
+}
+
+static void listing_free(struct listing *l)
+{
+    for (size_t i = 0; i < l->count; i++)
+        fb_free(l->texts[i]);
+    fb_free(l->texts);
+    fb_free(l->row);
 }
 
 static int list_one(struct listing *l, const char *path)
@@ -154,17 +172,19 @@ static int deferred_run(int argc, char **argv)
 
     if (fb_options_read(&fb_command_deferred, argc, argv, &line) < 0)
         return EXIT_USAGE;
-    struct listing l = {.json = line.json};
-    if (l.json)
-        fb_buffer_add_text(&l.out, "{\"schema\":\"flyball.deferred/1\",\"deferred\":[");
+    struct listing l = {.count = 0};
     int exit_code = list_all(&l, line.journal);
-    if (l.json)
-        fb_buffer_add_text(&l.out, "]}\n");
-    else if (l.count == 0)
-        fb_buffer_add_text(&l.out, "nothing is deferred\n");
-    (void)fwrite(l.out.bytes, 1, l.out.size, stdout);
-    fb_buffer_fini(&l.out);
-    int written = fb_finish_output(stdout, "standard output");
+    struct view_deferred v = {.row = l.row, .row_count = l.count};
+    struct buffer b = BUFFER_INIT;
+    struct view_style style;
+
+    fb_answer_style(&style);
+    if (line.json)
+        fb_view_deferred_json(&v, fb_answer_now(), &b);
+    else
+        fb_view_deferred_text(&v, &style, fb_answer_now(), &b);
+    listing_free(&l);
+    int written = fb_answer_print(&b);
     return exit_code != EXIT_DONE ? exit_code : written;
 }
 

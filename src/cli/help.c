@@ -248,6 +248,21 @@ void fb_help_command(FILE *out, const struct command *c)
 
 /* ---- all commands ---- */
 
+/* A screen has 24 lines: those who want these know where to look. */
+static void print_minor(FILE *out)
+{
+    const char *before = "and ";
+
+    fprintf(out, "  ");
+    for (const struct command *const *c = fb_commands; *c; c++) {
+        if (!(*c)->is_minor)
+            continue;
+        fprintf(out, "%s%s", before, (*c)->name);
+        before = ", ";
+    }
+    fputc('\n', out);
+}
+
 void fb_help_overview(FILE *out)
 {
     fputs("flyball - send requests as fast as the API allows, and no faster\n"
@@ -255,8 +270,11 @@ void fb_help_overview(FILE *out)
           "  flyball COMMAND [OPTION...]    flyball help [COMMAND]    flyball --version\n"
           "\n",
           out);
-    for (const struct command *const *c = fb_commands; *c; c++)
-        fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->about);
+    for (const struct command *const *c = fb_commands; *c; c++) {
+        if (!(*c)->is_minor)
+            fprintf(out, "  %-11s %s\n", (*c)->name, (*c)->about);
+    }
+    print_minor(out);
     fputs("\n"
           "Examples:\n"
           "  flyball demo                        see it find a limit that nobody told\n"

@@ -109,6 +109,7 @@ const struct command fb_command_simulate = {
     .name = NAME,
     .about = "try governors on model APIs, on a virtual clock",
     .usage = "[OPTION...]",
+    .is_minor = true,
     .options = ROWS,
     .exits = "0 done, 1 could not write, 2 usage; same seed, same bytes",
     .examples = "flyball simulate\n"

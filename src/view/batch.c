@@ -58,9 +58,9 @@ static void add_run_json(const struct view_batch *b, int64_t now_ns, struct buff
         return;
     fb_json_name(to, "latency");
     fb_buffer_add_char(to, '{');
-    fb_words_json_span(to, "p50_s", b->latency_p50_ns);
-    fb_words_json_span(to, "p95_s", b->latency_p95_ns);
-    fb_words_json_span(to, "p99_s", b->latency_p99_ns);
+    fb_words_json_latency(to, "p50_s", b->latency_p50_ns);
+    fb_words_json_latency(to, "p95_s", b->latency_p95_ns);
+    fb_words_json_latency(to, "p99_s", b->latency_p99_ns);
     fb_buffer_add_char(to, '}');
 }
 

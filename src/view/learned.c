@@ -12,6 +12,7 @@
 static const struct view_column COLUMNS[] = {
     {.title = "provider", .keep = 99},
     {.title = "pool", .keep = 8},
+    {.title = "credential", .keep = 1},
     {.title = "limit", .keep = 99, .is_right = true},
     {.title = "confidence", .keep = 9, .is_right = true},
     {.title = "cut by", .keep = 4, .is_right = true},
@@ -40,6 +41,9 @@ static void add_row(struct view_table *t, const struct view_learned_row *r, int6
 {
     fb_view_table_add(t, r->provider);
     fb_view_table_add(t, strcmp(r->pool, "default") == 0 ? "-" : r->pool);
+    if (r->credential)
+        fb_buffer_add(&t->text, r->credential, strnlen(r->credential, 4));
+    fb_view_table_next(t);
     if (r->rate > 0.0) {
         fb_words_rate(r->rate, &t->text);
         fb_buffer_add_text(&t->text, "/s");
@@ -117,6 +121,8 @@ static void add_row_json(const struct view_learned_row *r, int64_t now_ns, struc
     fb_json_text(to, "provider", r->provider);
     fb_json_text(to, "host", r->host);
     fb_json_text(to, "pool", r->pool);
+    if (r->credential && r->credential[0])
+        fb_json_text(to, "credential", r->credential);
     if (r->by[0])
         fb_json_text(to, "by", r->by);
     fb_json_real(to, "limit_per_s", r->rate, 4);

@@ -12,12 +12,13 @@ struct view_learned_row {
     const char *provider;
     const char *host;
     const char *pool;
-    const char *by;      /* "probe", "aimd", "step"; "": not known */
-    double rate;         /* effective limit, permits a second; 0: no rate bounds it */
-    double reduction;    /* 0..1 of what was stated that is not used */
-    double confidence;   /* 0..1 */
-    int64_t recovery_ns; /* how long a refusal lasts, about; 0: not known */
-    int64_t changed_ns;  /* an instant; 0: not known */
+    const char *credential; /* a keyed hash; "": none */
+    const char *by;         /* "probe", "aimd", "step"; "": not known */
+    double rate;            /* effective limit, permits a second; 0: no rate bounds it */
+    double reduction;       /* 0..1 of what was stated that is not used */
+    double confidence;      /* 0..1 */
+    int64_t recovery_ns;    /* how long a refusal lasts, about; 0: not known */
+    int64_t changed_ns;     /* an instant; 0: not known */
     int64_t saved_ns;
 };
 

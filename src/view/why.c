@@ -89,6 +89,12 @@ static bool is_waiting(const struct view_why *v)
     return v->verdict == VIEW_VERDICT_waits || v->verdict == VIEW_VERDICT_waited;
 }
 
+/* Nobody states a limit here: the server tells of one with its answers. */
+static bool is_told(const struct view_key *k)
+{
+    return !k->spec[0] && k->quota_limit > 0 && k->told_by[0];
+}
+
 static const char *change_of(const struct view_why *v)
 {
     int cause = cause_of(v);
@@ -101,6 +107,8 @@ static const char *change_of(const struct view_why *v)
         return "running its batch again with --retry-failed.";
     if (v->verdict != VIEW_VERDICT_waits || cause < 0)
         return NULL;
+    if (is_told(&v->key) && strcmp(v->key.cause, "bucket") == 0)
+        return "the reset of its quota, which is spent evenly until then; or --limit.";
     return v->key.spec[0] ? CAUSES[cause].stated : CAUSES[cause].learned;
 }
 
@@ -120,8 +128,12 @@ static void add_rule(const struct view_why *v, struct buffer *to)
         fb_buffer_add_text(to, "status ");
         fb_buffer_add_int(to, k->refused_status);
         fb_buffer_add_text(to, ", without a time");
-    } else if (is_quota) {
+    } else if (is_quota || is_told(k)) {
         fb_buffer_add_text(to, k->told_by[0] ? k->told_by : "limit headers of its answers");
+        fb_buffer_add_text(to, ": ");
+        fb_words_count(k->quota_left, to);
+        fb_buffer_add_text(to, " of ");
+        fb_words_count(k->quota_limit, to);
     } else if (k->spec[0]) {
         fb_buffer_add_text(to, k->spec);
         fb_buffer_add_text(to, k->said_by[0] ? " (" : "");

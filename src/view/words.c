@@ -168,6 +168,11 @@ void fb_words_json_span(struct buffer *to, const char *name, int64_t span_ns)
     fb_json_real(to, name, (double)span_ns / 1e9, 3);
 }
 
+void fb_words_json_latency(struct buffer *to, const char *name, int64_t span_ns)
+{
+    fb_json_real(to, name, (double)span_ns / 1e9, 6);
+}
+
 void fb_words_json_instant(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns)
 {
     char from_now[64];

@@ -40,4 +40,7 @@ size_t fb_words_columns(const char *text, size_t size);
 void fb_words_json_instant(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns);
 void fb_words_json_span(struct buffer *to, const char *name, int64_t span_ns);
 
+/* A short one in seconds, to the microsecond. */
+void fb_words_json_latency(struct buffer *to, const char *name, int64_t span_ns);
+
 #endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* known.c - records and store, put together: of each key what was seen last. */
+#include "cli/known.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fetch/host.h"
+#include "fetch/paths.h"
+#include "util/alloc.h"
+
+#define NS_PER_S  INT64_C(1000000000)
+#define STATE_DB  "/state.db"
+#define ROWS_MAX  4096
+#define TEXTS_MAX (8 * ROWS_MAX)
+
+/* -------------------------------------------------------------------------------------- memory */
+
+static const char *keep(struct known *k, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = k->text_count < TEXTS_MAX ? fb_alloc(size) : NULL;
+
+    if (!copy)
+        return "";
+    memcpy(copy, text, size);
+    k->texts[k->text_count++] = copy;
+    return copy;
+}
+
+static struct view_key *add_key(struct known *k)
+{
+    if (k->key_count == k->key_room) {
+        size_t room = k->key_room ? 2 * k->key_room : 64;
+        struct view_key *more = fb_alloc(room * sizeof *more);
+
+        if (!more)
+            return NULL;
+        if (k->key_count > 0)
+            memcpy(more, k->key, k->key_count * sizeof *more);
+        fb_free(k->key);
+        k->key = more;
+        k->key_room = room;
+    }
+    return &k->key[k->key_count++];
+}
+
+void fb_known_free(struct known *k)
+{
+    for (size_t i = 0; i < k->text_count; i++)
+        fb_free(k->texts[i]);
+    fb_free(k->texts);
+    fb_free(k->key);
+    fb_free(k->row);
+    fb_free(k->event);
+    fb_runs_free(&k->runs);
+    fb_buffer_fini(&k->folder);
+    memset(k, 0, sizeof *k);
+}
+
+/* ------------------------------------------------------------------------------------- records */
+
+static struct view_key *find(struct known *k, const char *provider, const char *pool,
+                             const char *credential)
+{
+    for (size_t i = 0; i < k->key_count; i++) {
+        if (strcmp(k->key[i].provider, provider) == 0 && strcmp(k->key[i].pool, pool) == 0 &&
+            strcmp(k->key[i].credential, credential) == 0)
+            return &k->key[i];
+    }
+    return NULL;
+}
+
+/* What is queued is queued only while the batch runs; other facts hold on. */
+static int add_batch_keys(struct known *k, const struct view_batch *b, const char *provider)
+{
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        struct view_key from = b->key[i];
+
+        if (provider && strcmp(provider, from.provider) != 0)
+            continue;
+        if (!b->running) {
+            from.queued = from.in_flight = 0;
+            from.rate = 0.0;
+        }
+        struct view_key *to = find(k, from.provider, from.pool, from.credential);
+        if (to && to->seen_ns >= from.seen_ns)
+            continue;
+        if (!to)
+            to = add_key(k);
+        if (!to)
+            return -ENOMEM;
+        *to = from;
+    }
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------- the store */
+
+struct reading {
+    struct known *known;
+    const char *provider;
+};
+
+/* A key of which there is no record any more. */
+static int add_learned_key(struct known *k, const struct learned *l)
+{
+    const char *credential = l->key.credential ? l->key.credential : "";
+
+    if (find(k, l->key.provider, l->key.pool, credential))
+        return 0;
+    struct view_key *to = add_key(k);
+    if (!to)
+        return -ENOMEM;
+    *to = (struct view_key){.seen_ns = l->saved_s * NS_PER_S,
+                            .limit = l->rate,
+                            .confidence = l->confidence,
+                            .permits = -1.0,
+                            .requests = -1,
+                            .refused = -1,
+                            .flags = VIEW_KEY_LEARNED};
+    fb_view_put(to->provider, sizeof to->provider, l->key.provider);
+    fb_view_put(to->pool, sizeof to->pool, l->key.pool);
+    fb_view_put(to->credential, sizeof to->credential, credential);
+    return 0;
+}
+
+static int add_row(void *context, const struct learned *l)
+{
+    const struct reading *r = context;
+    struct known *k = r->known;
+
+    if (r->provider && strcmp(r->provider, l->key.provider) != 0)
+        return 0;
+    if (k->row_count == ROWS_MAX)
+        return 0;
+    k->row[k->row_count++] = (struct view_learned_row){
+        .provider = keep(k, l->key.provider),
+        .host = keep(k, l->key.host),
+        .pool = keep(k, l->key.pool),
+        .credential = keep(k, l->key.credential ? l->key.credential : ""),
+        .by = "",
+        .rate = l->rate,
+        .reduction = l->reduction,
+        .confidence = l->confidence,
+        .recovery_ns = (int64_t)(l->recovery_s * 1e9),
+        .changed_ns = l->changed_s * NS_PER_S,
+        .saved_ns = l->saved_s * NS_PER_S,
+    };
+    return add_learned_key(k, l);
+}
+
+static int add_event(void *context, const struct learned_event *e)
+{
+    const struct reading *r = context;
+    struct known *k = r->known;
+
+    if (k->event_count == LEARNED_EVENTS_MAX ||
+        (r->provider && strcmp(r->provider, e->key.provider) != 0))
+        return 0;
+    k->event[k->event_count++] = (struct view_learned_event){
+        .provider = keep(k, e->key.provider),
+        .pool = keep(k, e->key.pool),
+        .kind = keep(k, e->kind),
+        .why = keep(k, e->why),
+        .before = e->before,
+        .after = e->after,
+        .at_ns = e->at_s * NS_PER_S,
+    };
+    return 0;
+}
+
+/* What learned a limit is told by what happened to it last. */
+static void name_learners(struct known *k)
+{
+    for (size_t i = 0; i < k->row_count; i++) {
+        for (size_t e = 0; e < k->event_count && !k->row[i].by[0]; e++) {
+            if (strcmp(k->row[i].provider, k->event[e].provider) == 0 &&
+                strcmp(k->row[i].pool, k->event[e].pool) == 0)
+                k->row[i].by = k->event[e].why;
+        }
+    }
+}
+
+static int read_store(struct known *k, const char *provider, struct fly_error *err)
+{
+    struct reading r = {k, provider};
+    struct buffer path = BUFFER_INIT;
+    struct db *db = NULL;
+
+    fb_buffer_add(&path, k->folder.bytes, k->folder.size);
+    fb_buffer_add_text(&path, STATE_DB);
+    int error = fb_buffer_text(&path) ? fb_db_open(path.bytes, DB_READ_ONLY, &db, err) : -ENOMEM;
+    if (error == 0)
+        error = fb_learned_each(db, add_row, &r, &k->dropped);
+    if (error == 0)
+        error = fb_learned_events(db, add_event, &r);
+    if (error < 0 && error != -ENOENT && !err->text[0])
+        (void)snprintf(err->text, sizeof err->text, "cannot read %.180s: %s",
+                       path.bytes ? path.bytes : "", strerror(-error));
+    fb_db_close(db);
+    fb_buffer_fini(&path);
+    name_learners(k);
+    return error == -ENOENT ? 0 : error;
+}
+
+int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
+{
+    memset(k, 0, sizeof *k);
+    k->texts = fb_alloc_raw(TEXTS_MAX * sizeof *k->texts);
+    k->row = fb_alloc_raw(ROWS_MAX * sizeof *k->row);
+    k->event = fb_alloc_raw(LEARNED_EVENTS_MAX * sizeof *k->event);
+    if (!k->texts || !k->row || !k->event)
+        return -ENOMEM;
+    int error = fb_state_folder(&k->folder, err);
+    if (error == 0 && !fb_buffer_text(&k->folder))
+        error = -ENOMEM;
+    if (error == 0)
+        error = fb_runs_read(k->folder.bytes, &k->runs);
+    for (size_t i = 0; error == 0 && i < k->runs.count; i++)
+        error = add_batch_keys(k, k->runs.batch[i], provider);
+    if (error == 0)
+        error = read_store(k, provider, err);
+    if (error < 0 && !err->text[0])
+        (void)snprintf(err->text, sizeof err->text, "%s", strerror(-error));
+    return error;
+}
+
+const struct view_key *fb_known_find(const struct known *k, const char *provider, const char *pool,
+                                     int64_t now_ns)
+{
+    const struct view_key *best = NULL;
+
+    for (size_t i = 0; i < k->key_count; i++) {
+        const struct view_key *here = &k->key[i];
+        bool waits = here->ready_ns > now_ns;
+
+        if (strcmp(here->provider, provider) != 0 || (pool && strcmp(here->pool, pool) != 0))
+            continue;
+        if (!best || (waits && best->ready_ns <= now_ns) ||
+            (waits == (best->ready_ns > now_ns) && here->seen_ns > best->seen_ns))
+            best = here;
+    }
+    return best;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * known.h - what files know: the records of batches, and what was learned.
+ *
+ * For commands that answer questions without a daemon. Nothing is written and nobody is disturbed.
+ */
+#ifndef FLYBALL_CLI_KNOWN_H
+#define FLYBALL_CLI_KNOWN_H
+
+#include <flyball/flyball.h>
+
+#include "store/learned.h"
+#include "store/runs.h"
+#include "util/buffer.h"
+#include "view/learned.h"
+
+struct known {
+    struct buffer folder; /* of the user; empty: there is none */
+    struct runs runs;
+    struct view_key *key; /* every key that a record or the store knows, the latest of each */
+    size_t key_count;
+    size_t key_room;
+
+    /* From the store. Texts are in `texts`. */
+    struct view_learned_row *row;
+    size_t row_count;
+    struct view_learned_event *event;
+    size_t event_count;
+    char **texts;
+    size_t text_count;
+    int dropped; /* rows of the store that are damaged */
+};
+
+/*
+ * Read all there is, of one provider unless that is NULL. 0; or a negative errno and a sentence:
+ * something is there that cannot be read.
+ */
+int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
+    __attribute__((warn_unused_result));
+void fb_known_free(struct known *k);
+
+/* The key of a provider and a pool; of several the one that waits, or the latest. Or NULL. */
+const struct view_key *fb_known_find(const struct known *k, const char *provider, const char *pool,
+                                     int64_t now_ns);
+
+#endif

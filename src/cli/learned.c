@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learned.c - `flyball learned`: what was found out about limits, and forgetting it.
+ *
+ * Forgetting means both copies: that of the store, and the one in the ledger, which is the truth
+ * while the machine is up and which running batches share.
+ */
+#include "view/learned.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/answer.h"
+#include "cli/command.h"
+#include "cli/known.h"
+#include "cli/options.h"
+
+#include <flyball/ledger.h>
+
+#define NAME "learned"
+
+struct learned_line {
+    struct option_words words;
+    const char *provider;
+    bool verbose;
+    bool yes;
+    bool json;
+};
+
+#define OPTION_TARGET struct learned_line
+
+static const struct option_row ROWS[] = {
+    {"", OPTION_MANY(words, "[reset [PROVIDER]]"), .expects = "reset, and a provider",
+     .choices = (const char *const[]){"reset", NULL}, .is_open = true},
+    {"--provider", OPTION_TEXT(provider, "NAME"), .has_providers = true,
+     .expects = "the name of a provider", .about = "of this provider alone"},
+    {"-v,--verbose", OPTION_FLAG(verbose), .about = "when limits were raised and lowered, too"},
+    {"-y,--yes", OPTION_FLAG(yes), .about = "forget without asking"},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object"},
+    {0},
+};
+
+/* --------------------------------------------------------------------------------- forgetting */
+
+/* On a terminal somebody can be asked; elsewhere --yes has to say it. */
+static bool is_sure(const struct learned_line *line, size_t count)
+{
+    char answer[8] = "";
+
+    if (line->yes)
+        return true;
+    if (!isatty(STDIN_FILENO)) {
+        fputs("flyball " NAME ": nobody can be asked; say --yes to forget\n", stderr);
+        return false;
+    }
+    fprintf(stderr, "Forget %zu learned limit%s%s%s? [y/N] ", count, count == 1 ? "" : "s",
+            line->provider ? " of " : "", line->provider ? line->provider : "");
+    (void)fflush(stderr);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* As the record of a batch states it, else as the provider documents it. */
+static const char *spec_of(const struct known *k, const struct view_learned_row *row)
+{
+    struct fly_preset preset = {.size = sizeof preset};
+
+    for (size_t i = 0; i < k->key_count; i++) {
+        if (strcmp(k->key[i].provider, row->provider) == 0 &&
+            strcmp(k->key[i].pool, row->pool) == 0 && k->key[i].spec[0])
+            return k->key[i].spec;
+    }
+    return fly_preset_find(row->provider, &preset) == 0 && preset.limit ? preset.limit : "";
+}
+
+/* A ledger that is not there knows nothing. */
+static void forget_in_ledger(const struct known *k)
+{
+    struct fly_ledger *ledger = NULL;
+    struct fly_error err = {""};
+
+    if (fly_ledger_open(NULL, NULL, &ledger, &err) < 0) {
+        fprintf(stderr, "flyball " NAME ": %s; what it knows stays\n", err.text);
+        return;
+    }
+    for (size_t i = 0; i < k->row_count; i++) {
+        struct fly_key key = {k->row[i].provider, k->row[i].pool, k->row[i].credential};
+        const char *spec = spec_of(k, &k->row[i]);
+        struct fly_limiter *l = NULL;
+
+        if (fly_ledger_limiter(ledger, &key, spec, &l, &err) < 0 ||
+            fly_limiter_reset(l, spec, fly_now(), &err) < 0)
+            fprintf(stderr, "flyball " NAME ": %s in the ledger: %s\n", key.provider, err.text);
+        fly_limiter_free(l);
+    }
+    fly_ledger_close(ledger);
+}
+
+static int forget_in_store(const struct known *k, const char *provider)
+{
+    struct learned_key which = {.provider = provider};
+    struct buffer path = BUFFER_INIT;
+    struct fly_error err = {""};
+    struct db *db = NULL;
+
+    fb_buffer_add(&path, k->folder.bytes, k->folder.size);
+    fb_buffer_add_text(&path, "/state.db");
+    int error = fb_buffer_text(&path) ? fb_db_open(path.bytes, 0, &db, &err) : -ENOMEM;
+    if (error == 0)
+        error = fb_learned_forget(db, &which);
+    fb_db_close(db);
+    fb_buffer_fini(&path);
+    if (error >= 0)
+        return error;
+    (void)fb_answer_fail(NAME, err.text[0] ? err.text : strerror(-error));
+    return error;
+}
+
+static int reset(const struct learned_line *line, const struct known *k)
+{
+    int count = 0;
+
+    if (k->row_count > 0 && !is_sure(line, k->row_count))
+        return EXIT_USAGE;
+    if (k->row_count > 0) {
+        forget_in_ledger(k);
+        count = forget_in_store(k, line->provider);
+    }
+    if (count < 0)
+        return EXIT_FAILED;
+    if (line->json)
+        printf("{\"schema\":\"flyball.learned-reset/1\",\"forgotten\":%d}\n", count);
+    else
+        printf("forgotten: %d\n", count);
+    return fb_finish_output(stdout, "standard output");
+}
+
+/* ------------------------------------------------------------------------------------ showing */
+
+static int show(const struct learned_line *line, const struct known *k)
+{
+    struct view_learned v = {
+        .row = k->row, .row_count = k->row_count, .event = k->event, .event_count = k->event_count};
+    int64_t now_ns = fb_answer_now();
+    struct buffer b = BUFFER_INIT;
+    struct view_style style;
+
+    fb_answer_style(&style);
+    style.verbose = line->verbose;
+    if (line->json)
+        fb_view_learned_json(&v, now_ns, &b);
+    else
+        fb_view_learned_text(&v, &style, now_ns, &b);
+    if (k->dropped > 0)
+        fprintf(stderr, "flyball " NAME ": %d learned limits are damaged and not shown\n",
+                k->dropped);
+    return fb_answer_print(&b);
+}
+
+/* "reset", "reset github"; nothing: show. */
+static int read_words(struct learned_line *line, bool *ret_reset)
+{
+    const struct option_words *w = &line->words;
+
+    *ret_reset = w->count > 0;
+    if (w->count > 0 && strcmp(w->word[0], "reset") != 0) {
+        fprintf(stderr, "flyball " NAME ": '%s' is not 'reset'\n", w->word[0]);
+        return -EINVAL;
+    }
+    if (w->count > 2 || (w->count == 2 && line->provider)) {
+        fprintf(stderr, "flyball " NAME ": one provider at a time\n");
+        return -EINVAL;
+    }
+    if (w->count == 2)
+        line->provider = w->word[1];
+    return 0;
+}
+
+static int learned_run(int argc, char **argv)
+{
+    struct learned_line line = {0};
+    struct fly_error err = {""};
+    struct known k;
+    bool is_reset;
+
+    if (fb_options_read(&fb_command_learned, argc, argv, &line) < 0 ||
+        read_words(&line, &is_reset) < 0)
+        return EXIT_USAGE;
+    int exit_code = fb_known_read(&k, line.provider, &err) < 0 ? fb_answer_fail(NAME, err.text)
+                    : is_reset                                 ? reset(&line, &k)
+                                                               : show(&line, &k);
+    fb_known_free(&k);
+    return exit_code;
+}
+
+const struct command fb_command_learned = {
+    .name = NAME,
+    .about = "what was found out about limits; 'learned reset' forgets it",
+    .usage = "[OPTION...] [reset [PROVIDER]]",
+    .intro = "Limits that nobody stated, as batches have found them: how much, how sure, for how "
+             "long a refusal lasts, when it changed.",
+    .options = ROWS,
+    .exits = "0 done, 1 something cannot be read or written, 2 usage",
+    .examples = "flyball learned\n"
+                "flyball learned --provider api.example.com -v\n"
+                "flyball learned reset api.example.com --yes\n",
+    .run = learned_run,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* status.c - `flyball status`: batches that run or have ended, one in full or all as a table. */
+#include "view/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/answer.h"
+#include "cli/command.h"
+#include "cli/known.h"
+#include "cli/options.h"
+#include "util/alloc.h"
+
+#define NAME  "status"
+#define SHOWN 10 /* in a table, of those that have ended */
+
+struct status_line {
+    struct option_words words;
+    bool json;
+};
+
+#define OPTION_TARGET struct status_line
+
+static const struct option_row ROWS[] = {
+    {"", OPTION_MANY(words, "[BATCH]"), .expects = "the name of a batch"},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object, with all batches that are known"},
+    {0},
+};
+
+static bool ends_with(const char *path, const char *word)
+{
+    size_t size = strlen(path);
+    size_t tail = strlen(word);
+
+    return size >= tail && strcmp(path + size - tail, word) == 0 &&
+           (size == tail || path[size - tail - 1] == '/' || word[0] == '/');
+}
+
+/* By the beginning of its name, or by its list, output or journal; NULL: any. */
+static bool is_meant(const struct view_batch *b, const char *word)
+{
+    const char *dash = strchr(b->name, '-');
+
+    return !word || strncmp(b->name, word, strlen(word)) == 0 ||
+           (dash && strncmp(dash + 1, word, strlen(word)) == 0) || ends_with(b->list, word) ||
+           ends_with(b->output, word) || ends_with(b->journal, word);
+}
+
+static int show(const struct status_line *line, const struct known *k)
+{
+    const char *word = line->words.count > 0 ? line->words.word[0] : NULL;
+    const struct view_batch **chosen = fb_alloc((k->runs.count + 1) * sizeof *chosen);
+    struct view_status v = {.batch = chosen};
+    int64_t now_ns = fb_answer_now();
+    struct buffer b = BUFFER_INIT;
+    struct view_style style;
+
+    if (!chosen)
+        return fb_answer_fail(NAME, "out of memory");
+    for (size_t i = 0; i < k->runs.count; i++) {
+        const struct view_batch *here = k->runs.batch[i];
+        bool fits = line->json || here->running || v.batch_count < SHOWN;
+
+        if (fits && is_meant(here, word) && !(word && v.batch_count == 1))
+            chosen[v.batch_count++] = here;
+    }
+    fb_answer_style(&style);
+    if (line->json)
+        fb_view_status_json(&v, now_ns, &b);
+    else if (v.batch_count > 0 || !word)
+        fb_view_status_text(&v, &style, now_ns, &b);
+    int exit_code = fb_answer_print(&b);
+    fb_free(chosen);
+    if (exit_code != EXIT_DONE || v.batch_count > 0 || !word)
+        return exit_code;
+    fprintf(stderr, "flyball " NAME ": no batch is known by '%s'; 'flyball status' lists them\n",
+            word);
+    return EXIT_UNKNOWN;
+}
+
+static int status_run(int argc, char **argv)
+{
+    struct status_line line = {0};
+    struct fly_error err = {""};
+    struct known k;
+
+    if (fb_options_read(&fb_command_status, argc, argv, &line) < 0)
+        return EXIT_USAGE;
+    if (line.words.count > 1) {
+        fprintf(stderr, "flyball " NAME ": one batch at a time\n");
+        return EXIT_USAGE;
+    }
+    int exit_code =
+        fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : show(&line, &k);
+    fb_known_free(&k);
+    return exit_code;
+}
+
+const struct command fb_command_status = {
+    .name = NAME,
+    .about = "how far batches are, and what they wait for",
+    .usage = "[OPTION...] [BATCH]",
+    .intro = "BATCH: the beginning of its name, or its list, output or journal. Not said: all that "
+             "run, and those that ended last.",
+    .options = ROWS,
+    .exits = "0 done, 1 something cannot be read, 2 usage, 3 there is no such batch",
+    .examples = "flyball status\n"
+                "flyball status urls.txt\n"
+                "flyball status fetch-01234567 --json\n",
+    .run = status_run,
+};

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * why.c - `flyball why`: until when something waits, because of what, what would change it.
+ *
+ * The key of a URL is found as a batch finds it: by a preset of its host, else by host and port.
+ * What is known of the key is what a batch saw last; of one that runs that is not a second old.
+ */
+#include "cli/why.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/answer.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "fetch/place.h"
+#include "view/words.h"
+
+#define NAME "why"
+
+struct why_line {
+    struct option_words words;
+    bool json;
+};
+
+#define OPTION_TARGET struct why_line
+
+static const struct option_row ROWS[] = {
+    {"", OPTION_MANY(words, "URL | ID | last"), .expects = "a URL, the id of an item, or last",
+     .choices = (const char *const[]){"last", NULL}, .is_open = true},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object"},
+    {0},
+};
+
+static void put_words(char *field, size_t size, struct buffer *words)
+{
+    fb_view_put(field, size, fb_buffer_text(words) ? words->bytes : "");
+    fb_buffer_fini(words);
+}
+
+void fb_why_source(const struct view_batch *b, int64_t seen_ns, int64_t now_ns, struct view_why *v)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (b && b->running) {
+        fb_buffer_add_text(&text, "process ");
+        fb_buffer_add_int(&text, b->pid);
+        fb_buffer_add_text(&text, ", which runs");
+    } else {
+        fb_buffer_add_text(&text, b ? "a batch that has ended, seen " : "what was learned, saved ");
+        fb_words_span(now_ns > seen_ns ? now_ns - seen_ns : 0, &text);
+        fb_buffer_add_text(&text, " ago");
+    }
+    put_words(v->source, sizeof v->source, &text);
+}
+
+/* ----------------------------------------------------------------------------------- a key */
+
+static bool has_key(const struct view_batch *b, const struct view_key *k)
+{
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        if (b->key[i].seen_ns == k->seen_ns && strcmp(b->key[i].provider, k->provider) == 0 &&
+            strcmp(b->key[i].pool, k->pool) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const struct view_batch *batch_of(const struct known *k, const struct view_key *key)
+{
+    for (size_t i = 0; i < k->runs.count; i++) {
+        if (has_key(k->runs.batch[i], key))
+            return k->runs.batch[i];
+    }
+    return NULL;
+}
+
+static void answer_by_key(const struct known *k, const struct view_key *key, int64_t now_ns,
+                          struct view_why *v)
+{
+    const struct view_batch *b = batch_of(k, key);
+
+    /* A key with a queue waits again as soon as the next one has left. */
+    bool is_busy = b && b->running && key->queued > 0 && key->cause[0];
+    const char *pace = strstr(key->why, ". "); /* behind what the cause says already */
+
+    v->has_key = true;
+    v->key = *key;
+    v->verdict = key->ready_ns > now_ns || is_busy ? VIEW_VERDICT_waits : VIEW_VERDICT_now;
+    v->until_ns = key->ready_ns > now_ns ? key->ready_ns : 0;
+    if (is_busy && pace)
+        fb_view_put(v->sentence, sizeof v->sentence, pace + 2);
+    fb_why_source(b, key->seen_ns, now_ns, v);
+}
+
+/* Host and port of a URL as keys have them: small letters, no usual port. */
+static void host_of(const char *url, char *host, size_t size)
+{
+    struct origin o;
+
+    fb_origin_of(url, &o);
+    size_t length = o.host_size < size ? o.host_size : size - 1;
+    for (size_t i = 0; i < length; i++)
+        host[i] = (char)tolower((unsigned char)url[o.host + i]);
+    host[length] = '\0';
+    const char *usual = strncmp(url, "https", 5) == 0 ? ":443" : ":80";
+    if (length > strlen(usual) && strcmp(host + length - strlen(usual), usual) == 0)
+        host[length - strlen(usual)] = '\0';
+}
+
+bool fb_why_url(const struct known *k, const char *url, int64_t now_ns, struct view_why *v)
+{
+    struct fly_preset preset = {.size = sizeof preset};
+    const struct view_key *key = NULL;
+    char host[256];
+    char name[256];
+    struct origin o;
+
+    fb_origin_of(url, &o);
+    host_of(url, host, sizeof host);
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(host, ":"), host);
+    const char *path = url[o.path] == '/' ? url + o.path : "/";
+    if (fly_preset_for(name, "GET", path, &preset) == 0)
+        key = fb_known_find(k, preset.name, preset.pool, now_ns);
+    if (!key)
+        key = fb_known_find(k, host, NULL, now_ns);
+    if (key)
+        answer_by_key(k, key, now_ns, v);
+    return key;
+}
+
+/* ---------------------------------------------------------------------------------- the last */
+
+/* Of a batch that runs: the key that waits longest, else any that has something to do. */
+static const struct view_key *waiting_key(const struct view_batch *b)
+{
+    const struct view_key *found = NULL;
+
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        const struct view_key *k = &b->key[i];
+
+        if (k->queued + k->in_flight > 0 && (!found || k->ready_ns > found->ready_ns))
+            found = k;
+    }
+    return found;
+}
+
+static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
+{
+    const struct view_batch *b = k->runs.count > 0 ? k->runs.batch[0] : NULL;
+    const struct view_key *key = b && b->running ? waiting_key(b) : NULL;
+
+    if (!b)
+        return false;
+    fb_view_put(v->batch, sizeof v->batch, b->name);
+    if (key) {
+        answer_by_key(k, key, now_ns, v);
+        return true;
+    }
+    fb_why_source(b, b->updated_ns, now_ns, v);
+    if (b->held_ns == 0) {
+        v->verdict = VIEW_VERDICT_done;
+        fb_view_put(v->sentence, sizeof v->sentence, "Nothing had to wait in the last batch.");
+        return true;
+    }
+    v->has_key = true;
+    v->key = b->held;
+    v->key.queued = 0;
+    v->until_ns = b->held.ready_ns;
+    v->verdict = b->held.ready_ns > now_ns ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
+    return true;
+}
+
+/* --------------------------------------------------------------------------------- the command */
+
+/* A URL is shown without its user and query. */
+static void put_subject(const char *word, bool is_url, struct view_why *v)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (is_url)
+        fb_place_add(&text, word);
+    else
+        fb_buffer_add_text(&text, strcmp(word, "last") == 0 ? "the last wait" : word);
+    put_words(v->subject, sizeof v->subject, &text);
+}
+
+static int answer(const struct why_line *line, const struct known *k)
+{
+    const char *word = line->words.word[0];
+    bool is_url = strstr(word, "://") != NULL;
+    struct view_why v = {.verdict = VIEW_VERDICT_unknown};
+    int64_t now_ns = fb_answer_now();
+    struct buffer b = BUFFER_INIT;
+    struct view_style style;
+
+    put_subject(word, is_url, &v);
+    bool is_known = is_url                      ? fb_why_url(k, word, now_ns, &v)
+                    : strcmp(word, "last") == 0 ? why_last(k, now_ns, &v)
+                                                : fb_why_item(k, word, now_ns, &v);
+    if (!is_known)
+        fb_view_put(v.sentence, sizeof v.sentence,
+                    is_url ? "No batch that is known has sent anything there."
+                           : "No batch that is known has it; 'flyball status' lists them.");
+    fb_answer_style(&style);
+    if (line->json)
+        fb_view_why_json(&v, now_ns, &b);
+    else
+        fb_view_why_text(&v, &style, now_ns, &b);
+    int exit_code = fb_answer_print(&b);
+    return exit_code != EXIT_DONE || is_known ? exit_code : EXIT_UNKNOWN;
+}
+
+static int why_run(int argc, char **argv)
+{
+    struct why_line line = {0};
+    struct fly_error err = {""};
+    struct known k;
+
+    if (fb_options_read(&fb_command_why, argc, argv, &line) < 0)
+        return EXIT_USAGE;
+    if (line.words.count != 1) {
+        fprintf(stderr, "flyball " NAME ": expected a URL, the id of an item, or last\n");
+        return EXIT_USAGE;
+    }
+    int exit_code =
+        fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : answer(&line, &k);
+    fb_known_free(&k);
+    return exit_code;
+}
+
+const struct command fb_command_why = {
+    .name = NAME,
+    .about = "until when something waits, and because of what",
+    .usage = "[OPTION...] URL | ID | last",
+    .intro = "URL: what a request there would wait for. ID: an item of a batch. last: what the "
+             "latest batch waits for, or waited for last.",
+    .options = ROWS,
+    .exits = "0 answered, 1 something cannot be read, 2 usage, 3 nothing is known about it",
+    .examples = "flyball why last\n"
+                "flyball why https://api.github.com/search/code\n"
+                "flyball why order-17 --json\n",
+    .run = why_run,
+};
