@@ -63,5 +63,6 @@ void fb_fetch_options_configure(struct fetch_options *o, const struct config *c)
     fb_engine_configure(c, &o->engine);
     o->engine.limit = NULL; /* limits are asked for key by key */
     o->config = c;
+    o->refuses_disabled = true;
     o->store = c->store.folder;
 }

@@ -174,11 +174,11 @@ static void unfold_limits(struct reading *r)
     struct yaml_node *providers = fb_tree_find(r->root, "providers");
 
     fb_limit_unfold(r, r->root);
-    for (struct yaml_node *p = providers ? providers->child : NULL; p; p = p->next) {
+    for (struct yaml_node *p = fb_tree_first(providers); p; p = p->next) {
         struct yaml_node *pools = fb_tree_find(p, "pools");
 
         fb_limit_unfold(r, p);
-        for (struct yaml_node *n = pools ? pools->child : NULL; n; n = n->next)
+        for (struct yaml_node *n = fb_tree_first(pools); n; n = n->next)
             fb_limit_unfold(r, n);
     }
 }

@@ -199,7 +199,10 @@ static const struct {
     const char *unit;
     bool is_share; /* "0.1" is 10% */
 } old_names[] = {
+    {"MIN_REQUEST_INTERVAL_MS", "pacing.min_request_interval", "ms", false},
+    {"MAX_REQUEST_INTERVAL_MS", "pacing.max_request_interval", "ms", false},
     {"RESERVE_BUFFER_PCT", "pacing.reserve", "%", true},
+    {"BURST_ALLOWANCE", "pacing.burst_allowance", "", false},
     {"MAX_CONCURRENT", "pacing.concurrency", "", false},
 };
 
@@ -238,7 +241,7 @@ static void add_old(struct reading *r, const char *line)
             as_percent(value, text, sizeof text);
         else
             (void)snprintf(text, sizeof text, "%s", value);
-        if (!strchr(text, '%'))
+        if (text[0] && strchr("0123456789", text[strlen(text) - 1]))
             (void)strncat(text, old_names[i].unit, sizeof text - strlen(text) - 1);
         if (s.from && split(&s, old_names[i].path, strlen(old_names[i].path), "."))
             put(r, &s);

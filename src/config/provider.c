@@ -32,10 +32,35 @@ static struct yaml_node *put_map(struct reading *r, struct yaml_node *map, const
     return n && n->kind == YAML_MAP ? n : NULL;
 }
 
-/* Words of `pacing` that are no words of a limit under the same name. */
+/* The words of a limit that keys of `pacing` are, where they have another name. */
 static const char *word_of(const char *key)
 {
-    return strcmp(key, "spend") == 0 ? "pacing" : key;
+    static const char *const names[][2] = {
+        {"spend", "pacing"},
+        {"min_request_interval", "interval_min"},
+        {"max_request_interval", "interval_max"},
+        {"burst_allowance", "ahead"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(key, names[i][0]) == 0)
+            return names[i][1];
+    }
+    return key;
+}
+
+/* Who spends on demand spaces nothing. */
+static bool is_spacing(const char *word)
+{
+    return strcmp(word, "interval_min") == 0 || strcmp(word, "interval_max") == 0 ||
+           strcmp(word, "ahead") == 0;
+}
+
+static bool spends_on_demand(const struct yaml_node *limit)
+{
+    const struct yaml_node *n = fb_tree_find(limit, "pacing");
+
+    return n && n->kind == YAML_TEXT && strcmp(n->text, "demand") == 0;
 }
 
 /* What is said for all. */
@@ -43,8 +68,9 @@ static void add_pacing(struct reading *r, struct yaml_node *limit)
 {
     const struct yaml_node *pacing = fb_tree_find(r->root, "pacing");
 
-    for (const struct yaml_node *n = pacing ? pacing->child : NULL; n; n = n->next) {
-        if (n->kind != YAML_TEXT || fb_tree_find(limit, word_of(n->key)))
+    for (const struct yaml_node *n = fb_tree_first(pacing); n; n = n->next) {
+        if (n->kind != YAML_TEXT || fb_tree_find(limit, word_of(n->key)) ||
+            (is_spacing(word_of(n->key)) && spends_on_demand(limit)))
             continue;
         struct yaml_node *word = fb_tree_put(limit, word_of(n->key), n->from);
         if (!word || !fb_tree_set_text(word, n->text, strlen(n->text), n->from)) {
@@ -141,7 +167,7 @@ static void add_preset(struct reading *r, struct yaml_node *provider)
     const char *from = p ? fb_reading_text(r, "preset ", p->name) : NULL;
     struct yaml_node *pools = fb_tree_find(provider, "pools");
 
-    for (struct yaml_node *n = pools ? pools->child : NULL; n; n = n->next) {
+    for (struct yaml_node *n = fb_tree_first(pools); n; n = n->next) {
         if (fb_tree_find(n, "limit"))
             add_limit(r, n, NULL, NULL);
     }
@@ -157,7 +183,7 @@ void fb_providers_add_presets(struct reading *r)
 {
     struct yaml_node *providers = fb_tree_find(r->root, "providers");
 
-    for (struct yaml_node *n = providers ? providers->child : NULL; n; n = n->next) {
+    for (struct yaml_node *n = fb_tree_first(providers); n; n = n->next) {
         if (n->kind == YAML_TEXT && !n->text[0])
             fb_tree_set_kind(n, YAML_MAP, n->from);
         if (n->kind == YAML_MAP)

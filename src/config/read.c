@@ -103,6 +103,19 @@ static void *field_of(const struct config_key *k, void *into)
     return k->offset == CONFIG_NO_FIELD ? NULL : (char *)into + k->offset;
 }
 
+/* What a struct is when nothing is said, so that nobody stumbles over it. */
+static void set_nothing(const struct config_table *t, void *into)
+{
+    const char *const *none = no_texts;
+
+    for (const struct config_key *k = t->keys; into && k->name; k++) {
+        if (k->type == CONFIG_TEXTS && k->offset != CONFIG_NO_FIELD)
+            memcpy((char *)into + k->offset, &none, sizeof none);
+        if (k->type == CONFIG_SECTION && k->offset != CONFIG_NO_FIELD)
+            set_nothing(k->table, (char *)into + k->offset);
+    }
+}
+
 /* ----------------------------------------------------------------------------------- each type */
 
 static void read_scalar(struct reading *r, const struct config_key *k, struct yaml_node *n,
@@ -217,6 +230,7 @@ static void read_map(struct reading *r, const struct config_key *k, struct yaml_
         const char *name = c->key;
 
         memcpy(entry, &name, sizeof name);
+        set_nothing(k->table, entry);
         if (!fb_check_name(name))
             fb_reading_tell(r, c, ABOUT_KEY,
                             "'%.60s' is no name, expected letters, digits, -, _ "
@@ -262,14 +276,6 @@ static struct yaml_node *add_standard(struct reading *r, const struct config_key
     return n;
 }
 
-static void set_nothing(const struct config_key *k, void *into)
-{
-    const char *const *none = no_texts;
-
-    if (k->type == CONFIG_TEXTS && k->offset != CONFIG_NO_FIELD)
-        memcpy((char *)into + k->offset, &none, sizeof none);
-}
-
 const struct config_key *fb_config_key_find(const struct config_table *t, const char *name)
 {
     for (const struct config_key *k = t->keys; k->name; k++) {
@@ -282,6 +288,7 @@ const struct config_key *fb_config_key_find(const struct config_table *t, const 
 void fb_read_table(struct reading *r, const struct config_table *t, struct yaml_node *map,
                    void *into)
 {
+    set_nothing(t, into);
     for (const struct yaml_node *n = map->child; n; n = n->next) {
         if (!fb_config_key_find(t, n->key))
             tell_unknown(r, t, n);
@@ -289,7 +296,6 @@ void fb_read_table(struct reading *r, const struct config_table *t, struct yaml_
     for (const struct config_key *k = t->keys; k->name; k++) {
         struct yaml_node *n = fb_tree_find(map, k->name);
 
-        set_nothing(k, into);
         if (!n && k->is_needed)
             fb_reading_tell(r, map, ABOUT_KEY, "%s: is missing, expected %s", k->name, k->expects);
         if (!n)

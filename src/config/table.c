@@ -12,6 +12,7 @@
 
 #define DAYS (INT64_C(86400) * 1000000000)
 #define YEAR (366 * DAYS)
+#define HOUR (DAYS / 24)
 
 static const char *const modes[] = {"graceful", "strict", "offline", NULL};
 static const char *const fulls[] = {"defer", "drop", NULL};
@@ -73,6 +74,10 @@ static const struct config_table limit_table = {
         LIMIT_WORD("adapt", WORD, "What learns from the answers.", WORDS(adapts)),
         LIMIT_WORD("pacing", WORD, "How a quota that the server tells is spent.", WORDS(pacings)),
         LIMIT_WORD("reserve", SHARE, "The share of such a quota that is kept back.", NOTHING),
+        LIMIT_WORD("interval_min", SPAN, "Requests spread over such a quota are not closer.",
+                   RANGE(1, HOUR)),
+        LIMIT_WORD("interval_max", SPAN, "Nor further apart.", RANGE(1, HOUR)),
+        LIMIT_WORD("ahead", INT, "So many of them may run ahead of that.", RANGE(1, 100000)),
         LIMIT_WORD("concurrency", INT, "At most so many requests under way.", COUNT_OF_PERMITS)),
 };
 
@@ -160,6 +165,9 @@ static const struct config_table pacing_table = {
     .keys = KEYS(
         LIMIT_WORD("spend", WORD, "Evenly until the reset, or as there is demand.", WORDS(pacings)),
         LIMIT_WORD("reserve", SHARE, "The share of a quota that is kept back.", NOTHING),
+        LIMIT_WORD("min_request_interval", SPAN, "Requests are not closer.", RANGE(1, HOUR)),
+        LIMIT_WORD("max_request_interval", SPAN, "Nor further apart.", RANGE(1, HOUR)),
+        LIMIT_WORD("burst_allowance", INT, "So many may run ahead of that.", RANGE(1, 100000)),
         LIMIT_WORD("concurrency", INT, "At most so many requests of a key under way.",
                    COUNT_OF_PERMITS)),
 };

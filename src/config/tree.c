@@ -29,6 +29,11 @@ struct yaml_node *fb_tree_find(const struct yaml_node *map, const char *key)
     return NULL;
 }
 
+struct yaml_node *fb_tree_first(const struct yaml_node *map)
+{
+    return map && map->kind == YAML_MAP ? map->child : NULL;
+}
+
 struct yaml_node *fb_tree_new_map(const char *from)
 {
     struct yaml_node *n = fb_alloc(sizeof *n);

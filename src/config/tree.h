@@ -19,6 +19,9 @@ extern const char fb_from_default[]; /* "default" */
 /* The value of a key, or NULL. What is no map has none. */
 struct yaml_node *fb_tree_find(const struct yaml_node *map, const char *key);
 
+/* The first child of what is a map, or NULL. */
+struct yaml_node *fb_tree_first(const struct yaml_node *map);
+
 /* An empty map without a key; or NULL, when memory is out, as from all of these. */
 struct yaml_node *fb_tree_new_map(const char *from);
 

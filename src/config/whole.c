@@ -36,6 +36,16 @@ static const struct yaml_node *node_at(const struct reading *r, const char *cons
 
 /* ----------------------------------------------------------------------------------- providers */
 
+/* Commands find a provider whatever the case of its name. */
+static void check_name(struct reading *r, const struct config_provider *p)
+{
+    for (const struct config_provider *o = r->config->provider; o < p; o++) {
+        if (strcasecmp(o->name, p->name) == 0 && strcmp(o->name, p->name) != 0)
+            fb_reading_tell(r, NODE(r, "providers", p->name), ABOUT_KEY,
+                            "'%s' is the same name as '%s'", p->name, o->name);
+    }
+}
+
 /* A host belongs to one provider. */
 static void check_hosts(struct reading *r, const struct config_provider *p)
 {
@@ -56,7 +66,7 @@ static void check_pools(struct reading *r, const struct config_provider *p)
 {
     const struct yaml_node *pools = fb_tree_find(NODE(r, "providers", p->name), "pools");
 
-    for (const struct yaml_node *n = pools ? pools->child : NULL; n && n->next; n = n->next) {
+    for (const struct yaml_node *n = fb_tree_first(pools); n && n->next; n = n->next) {
         if (!fb_tree_find(n, "method") && !fb_tree_find(n, "path"))
             fb_reading_tell(r, n, ABOUT_KEY,
                             "%s: takes every request, '%s' behind it is never reached", n->key,
@@ -75,6 +85,8 @@ static void check_credentials(struct reading *r, const struct config_provider *p
         struct yaml_node *all = fb_tree_find(fb_tree_find(providers, p->name), "credentials");
         struct yaml_node *n = fb_tree_find(all, c->name);
 
+        if (!n)
+            return; /* of a provider that is there twice, which was told */
         if (c->secret.env && c->secret.file)
             fb_reading_tell(r, n, ABOUT_KEY, "%s: env and file, expected one of them", c->name);
         else if (!c->secret.env && !c->secret.file && n->kind == YAML_MAP &&
@@ -158,7 +170,7 @@ static void warn_limits(struct reading *r, const struct config_provider *p)
     const struct yaml_node *pools = fb_tree_find(provider, "pools");
 
     warn_limit(r, p, fb_tree_find(provider, "limit"), known_limit(p->preset, NULL));
-    for (const struct yaml_node *n = pools ? pools->child : NULL; n; n = n->next)
+    for (const struct yaml_node *n = fb_tree_first(pools); n; n = n->next)
         warn_limit(r, p, fb_tree_find(n, "limit"), known_limit(p->preset, n->key));
 }
 
@@ -175,6 +187,7 @@ static void check_provider(struct reading *r, struct config_provider *p)
 {
     p->preset = p->preset_name ? fb_preset_find(fb_slice_of(p->preset_name)) : NULL;
     p->limit = p->limit ? p->limit : "";
+    check_name(r, p);
     check_hosts(r, p);
     check_pools(r, p);
     check_credentials(r, p);

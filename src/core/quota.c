@@ -56,37 +56,80 @@ enum quota_health fb_quota_health(int64_t limit, int64_t remaining)
     return halves == 3 ? QUOTA_WARNING : QUOTA_CRITICAL;
 }
 
+#define PACK_BITS  22
+#define PACK_LEAST ((INT64_C(1) << PACK_BITS) - 1)
+
+static int64_t up_to_ms(int64_t span_ns)
+{
+    return (span_ns + FB_NS_PER_MS - 1) / FB_NS_PER_MS;
+}
+
+int64_t fb_spacing_pack(const struct spacing *s)
+{
+    int64_t least_ms = up_to_ms(s->least_ns), most_ms = up_to_ms(s->most_ns);
+
+    assert(least_ms >= 1 && least_ms <= most_ms && most_ms <= PACK_LEAST);
+    assert(s->ahead >= 1 && s->ahead < INT64_C(1) << (63 - 2 * PACK_BITS));
+    return s->ahead << (2 * PACK_BITS) | most_ms << PACK_BITS | least_ms;
+}
+
+struct spacing fb_spacing_unpack(int64_t packed)
+{
+    assert(packed > 0);
+    return (struct spacing){
+        .least_ns = (packed & PACK_LEAST) * FB_NS_PER_MS,
+        .most_ns = (packed >> PACK_BITS & PACK_LEAST) * FB_NS_PER_MS,
+        .ahead = packed >> (2 * PACK_BITS),
+    };
+}
+
 /* The delay of a request of any cost: the bounds are for requests, not for units. */
-static int64_t delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns,
-                        int64_t cost)
+static int64_t delay_ns(const struct spacing *s, int64_t limit, int64_t remaining, int64_t reserve,
+                        int64_t time_left_ns, int64_t cost)
 {
     fb_wide spend = (fb_wide)fb_max64(1, remaining - reserve) * 2;
 
     assert(time_left_ns >= 0 && cost >= 1 && reserve >= 0);
     fb_wide span = (fb_wide)time_left_ns * cost * multiplier(limit, remaining);
     fb_wide delay = (span + spend - 1) / spend;
-    if (delay > FB_QUOTA_DELAY_MAX_NS)
-        return FB_QUOTA_DELAY_MAX_NS;
-    return fb_max64((int64_t)delay, FB_QUOTA_DELAY_MIN_NS);
+    if (delay > s->most_ns)
+        return s->most_ns;
+    return fb_max64((int64_t)delay, s->least_ns);
 }
 
 int64_t fb_quota_delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns)
 {
-    return delay_ns(limit, remaining, reserve, time_left_ns, 1);
+    const struct spacing usual = FB_SPACING_DEFAULT;
+
+    return delay_ns(&usual, limit, remaining, reserve, time_left_ns, 1);
 }
 
 /* ---- asking and taking ---- */
 
+static struct spacing spacing_of(const struct spec *s)
+{
+    struct spacing spacing = FB_SPACING_DEFAULT;
+
+    if (s->interval_min_ns)
+        spacing.least_ns = s->interval_min_ns;
+    if (s->interval_max_ns)
+        spacing.most_ns = s->interval_max_ns;
+    if (s->ahead)
+        spacing.ahead = s->ahead;
+    return spacing;
+}
+
 static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_t now_ns)
 {
     bool even = s->pacing != PACING_DEMAND;
+    struct spacing spacing = spacing_of(s);
     int64_t unsaid_ppm = even ? FB_QUOTA_RESERVE_PPM : 0;
 
     (void)memory;
     (void)now_ns;
     slot[FB_QUOTA_NEXT] = FB_LONG_AGO;
     slot[FB_QUOTA_ASKED_AT] = FB_LONG_AGO;
-    slot[FB_QUOTA_EVEN] = even;
+    slot[FB_QUOTA_EVEN] = even ? fb_spacing_pack(&spacing) : 0;
     slot[FB_QUOTA_RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
     assert(slot[FB_QUOTA_RESERVE] <= FB_MILLION);
     /* The prober reads what servers tell by itself, unless the user says how to spend it. */
@@ -108,8 +151,10 @@ static int64_t available(const int64_t *slot, int64_t units_out)
 
 static int64_t spacing_ns(const int64_t *slot, int64_t units_out, int64_t cost, int64_t now_ns)
 {
+    const struct spacing bounds = fb_spacing_unpack(slot[FB_QUOTA_EVEN]);
+
     assert(now_ns < slot[FB_QUOTA_OPENS]);
-    return delay_ns(slot[FB_QUOTA_LIMIT], available(slot, units_out), reserve_of(slot),
+    return delay_ns(&bounds, slot[FB_QUOTA_LIMIT], available(slot, units_out), reserve_of(slot),
                     slot[FB_QUOTA_OPENS] - now_ns, cost);
 }
 
@@ -144,7 +189,7 @@ static void quota_take(int64_t *slot, const struct ask *q)
         return;
     int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
     slot[FB_QUOTA_NEXT] = fb_max64(slot[FB_QUOTA_NEXT], q->now_ns) + apart_ns;
-    slot[FB_QUOTA_AHEAD] = (FB_QUOTA_BURST - 1) * apart_ns;
+    slot[FB_QUOTA_AHEAD] = (fb_spacing_unpack(slot[FB_QUOTA_EVEN]).ahead - 1) * apart_ns;
 }
 
 /* The units themselves return by no longer being out; here their place in the row does. */
@@ -193,8 +238,11 @@ static void begin(int64_t *slot, const struct answer *a, int64_t reset_ns, struc
     slot[FB_QUOTA_ASKED] = 0;
     slot[FB_QUOTA_ASKED_AT] = FB_LONG_AGO;
     assert(slot[FB_QUOTA_LEFT] >= 0 && slot[FB_QUOTA_OPENS] > a->now_ns);
+    if (!slot[FB_QUOTA_EVEN])
+        return;
     /* What was run ahead before is carried over, but as far as the new spacing only. */
-    slot[FB_QUOTA_AHEAD] = (FB_QUOTA_BURST - 1) * spacing_ns(slot, a->units_out, 1, a->now_ns);
+    slot[FB_QUOTA_AHEAD] = (fb_spacing_unpack(slot[FB_QUOTA_EVEN]).ahead - 1) *
+                           spacing_ns(slot, a->units_out, 1, a->now_ns);
     slot[FB_QUOTA_NEXT] = fb_min64(slot[FB_QUOTA_NEXT], a->now_ns + slot[FB_QUOTA_AHEAD]);
 }
 

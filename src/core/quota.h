@@ -35,7 +35,7 @@ enum {
     FB_QUOTA_NEXT,      /* even: where the evenly spaced requests have got to ... */
     FB_QUOTA_AHEAD,     /* ... and how far that may be ahead of now */
     FB_QUOTA_RESERVE,   /* parts per million of the limit */
-    FB_QUOTA_EVEN,      /* 1: spread; 0: on demand */
+    FB_QUOTA_EVEN,      /* 0: on demand; else how evenly: the bounds of the spacing, packed */
     FB_QUOTA_SLOTS
 };
 
@@ -48,6 +48,25 @@ enum quota_health {
 
 /* The state of a budget of 1..FB_QUOTA_MAX, of which `remaining` <= limit is left. */
 enum quota_health fb_quota_health(int64_t limit, int64_t remaining);
+
+/* How `even` spaces requests. */
+struct spacing {
+    int64_t least_ns, most_ns; /* apart */
+    int64_t ahead;             /* requests that may run ahead */
+};
+
+#define FB_SPACING_DEFAULT                                                   \
+    {                                                                        \
+        .least_ns = FB_QUOTA_DELAY_MIN_NS, .most_ns = FB_QUOTA_DELAY_MAX_NS, \
+        .ahead = FB_QUOTA_BURST                                              \
+    }
+
+/*
+ * In one slot, never 0: milliseconds up to 70 minutes, rounded up towards waiting, and up to half a
+ * million requests ahead.
+ */
+int64_t fb_spacing_pack(const struct spacing *s);
+struct spacing fb_spacing_unpack(int64_t packed);
 
 /*
  * How far apart `even` keeps requests of cost 1: time_left / (remaining - reserve), multiplied by

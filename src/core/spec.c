@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/instant.h"
+#include "core/quota.h"
 #include "core/value.h"
 #include "core/wide.h"
 #include "util/text.h"
@@ -60,6 +61,35 @@ static enum value_error read_margin(struct reading *r, const char *value)
 static enum value_error read_reserve(struct reading *r, const char *value)
 {
     return fb_value_share(value, &r->spec.reserve_ppm);
+}
+
+static enum value_error read_interval(const char *value, int64_t *ret_interval_ns)
+{
+    int64_t interval_ns;
+    enum value_error error = fb_value_span(value, &interval_ns);
+
+    if (error == VALUE_OK && interval_ns > FB_INTERVAL_MAX)
+        return VALUE_TOO_LARGE;
+    if (error == VALUE_OK)
+        *ret_interval_ns = interval_ns;
+    return error;
+}
+
+static enum value_error read_interval_min(struct reading *r, const char *value)
+{
+    return read_interval(value, &r->spec.interval_min_ns);
+}
+
+static enum value_error read_interval_max(struct reading *r, const char *value)
+{
+    return read_interval(value, &r->spec.interval_max_ns);
+}
+
+static enum value_error read_ahead(struct reading *r, const char *value)
+{
+    enum value_error error = fb_value_count(value, &r->spec.ahead);
+
+    return error == VALUE_OK && r->spec.ahead > FB_AHEAD_MAX ? VALUE_TOO_LARGE : error;
 }
 
 /* A window is written as a rate, but its limit is a whole number and its length is meant. */
@@ -133,6 +163,9 @@ static const struct word {
     {"adapt", ADAPT_EXPECTS, read_adapt, false},
     {"pacing", "even or demand", read_pacing, false},
     {"reserve", "a share below 100 % such as 10%", read_reserve, false},
+    {"interval_min", "a time up to 1h such as 50ms", read_interval_min, false},
+    {"interval_max", "a time up to 1h such as 60s", read_interval_max, false},
+    {"ahead", "a whole number up to 100000 such as 10", read_ahead, false},
 };
 #undef X
 
@@ -329,6 +362,24 @@ static bool step_of_nothing(const struct spec *s)
     return s->controller == &fb_controller_step && !s->rate.permits && !s->window_count;
 }
 
+static bool says_spacing(const struct spec *s)
+{
+    return s->interval_min_ns || s->interval_max_ns || s->ahead;
+}
+
+static bool spacing_of_nothing(const struct spec *s)
+{
+    return s->pacing == PACING_DEMAND && says_spacing(s);
+}
+
+static bool intervals_crossed(const struct spec *s)
+{
+    int64_t max_ns = s->interval_max_ns ? s->interval_max_ns : FB_QUOTA_DELAY_MAX_NS;
+
+    return s->interval_min_ns > max_ns ||
+           (s->interval_max_ns && !s->interval_min_ns && max_ns < FB_QUOTA_DELAY_MIN_NS);
+}
+
 #define ADAPT_BESIDE "adapt=probe, aimd or step beside it"
 
 /* What must not be said together; the first that is broken is told. */
@@ -344,6 +395,8 @@ static const struct {
     {floor_of_nothing, "floor", "nothing adapts", ADAPT_BESIDE},
     {ceiling_of_nothing, "ceiling", "nothing adapts", ADAPT_BESIDE},
     {burst_of_nothing, "burst", "there is no rate to exceed", "rate=10/s or such beside it"},
+    {spacing_of_nothing, "pacing=demand", "nothing is spaced", "pacing=even beside such words"},
+    {intervals_crossed, "interval_max", "below interval_min", "one at or above it"},
     {step_of_nothing, "adapt=step", "there is no limit to cut", "a rate or a window beside it"},
 };
 
@@ -358,6 +411,9 @@ static int check(const struct spec *s, struct fly_error *err)
 static void fill_defaults(struct spec *s)
 {
     assert(s->margin_ppm >= 0 && s->margin_ppm <= FB_MILLION);
+
+    if (says_spacing(s))
+        s->pacing = PACING_EVEN;
 
     if (s->burst == 0 && s->rate.permits && s->controller != &fb_controller_probe)
         s->burst = FB_BURST_DEFAULT;

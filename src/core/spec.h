@@ -26,6 +26,9 @@
 #define FB_EXACT_MAX   INT64_C(10000)                       /* windows up to here are exact */
 #define FB_MILLION     INT64_C(1000000)                     /* shares are parts per million */
 
+#define FB_INTERVAL_MAX (3600 * FB_NS_PER_S)
+#define FB_AHEAD_MAX    INT64_C(100000)
+
 #define FB_BURST_DEFAULT 10 /* of a rate that does not adapt */
 
 /* An exact rate: `permits` in every `period_ns`. permits == 0: not given. */
@@ -49,8 +52,11 @@ struct spec {
     int64_t burst; /* 0: not given */
     struct spec_window window[FB_WINDOWS_MAX];
     int64_t window_count;
-    int64_t margin_ppm;  /* of windows stated by the user */
-    int64_t reserve_ppm; /* of a quota; -1: not given */
+    int64_t margin_ppm;      /* of windows stated by the user */
+    int64_t reserve_ppm;     /* of a quota; -1: not given */
+    int64_t interval_min_ns; /* of requests that a quota spaces evenly; 0: not given */
+    int64_t interval_max_ns; /* the same */
+    int64_t ahead;           /* so many of them may run ahead; 0: not given */
     enum pacing pacing;
     const struct controller *controller; /* NULL: adapt=off */
     int64_t own[FB_CONSTRAINT_COUNT];    /* the value of a constraint's own word; 0: not given */

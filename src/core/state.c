@@ -36,7 +36,7 @@
 #define WORDS_MAX  128
 #define AGE_MOST_S 4e9
 #define HOLD_S     -2.8e6 /* FB_RESET_MAX, and a second of jitter */
-#define SPACED_NS  1e12   /* what `even` may have run ahead */
+#define SPACED_NS  4e14   /* what `even` may have run ahead */
 
 static_assert(WORDS_AT + WORDS_MAX * 8 + SUM_BYTES <= FLY_STATE_BYTES, "as promised to callers");
 

@@ -163,7 +163,7 @@ static bool add_configured(struct errand *e, struct headers *h, struct engine_ta
 
     if (!p)
         return true;
-    if (!p->enabled) {
+    if (!p->enabled && e->fetch->o->refuses_disabled) {
         (void)snprintf(err->text, sizeof err->text, "the provider %.60s is switched off", p->name);
         return false;
     }

@@ -70,6 +70,7 @@ struct fetch_options {
     void *to;
     bool request_id;
     bool no_bodies;
+    bool refuses_disabled; /* what goes to a provider that is switched off fails; else it waits */
     bool conditional;
     bool robots;
     bool paginate;

@@ -185,14 +185,24 @@ static void an_environment_alone_is_enough(void **state)
 static void older_names_are_understood(void **state)
 {
     const char *const environment[] = {"PACING__RESERVE_BUFFER_PCT=0.125",
-                                       "PACING__MAX_CONCURRENT=5", "PACING__OTHER=1", NULL};
-    struct config *c =
-        load_with("providers:\n  github: {}\n  a: {limit: {reserve: 1%}}\n", environment, NULL);
+                                       "PACING__MAX_CONCURRENT=5",
+                                       "PACING__MIN_REQUEST_INTERVAL_MS=20",
+                                       "PACING__MAX_REQUEST_INTERVAL_MS=1000",
+                                       "PACING__BURST_ALLOWANCE=7",
+                                       "PACING__OTHER=1",
+                                       NULL};
+    struct config *c = load_with("providers:\n  github: {}\n  a: {limit: {reserve: 1%}}\n"
+                                 "  b: {limit: pacing=demand}\n",
+                                 environment, NULL);
 
     (void)state;
-    assert_string_equal(c->limit, "reserve=12.5% concurrency=5");
-    assert_string_equal(c->provider[0].limit, "window=900/1m reserve=12.5% concurrency=5");
-    assert_string_equal(c->provider[1].limit, "reserve=1% concurrency=5");
+    assert_string_equal(c->limit, "reserve=12.5% interval_min=20ms interval_max=1000ms ahead=7 "
+                                  "concurrency=5");
+    assert_string_equal(c->provider[0].limit, "window=900/1m reserve=12.5% interval_min=20ms "
+                                              "interval_max=1000ms ahead=7 concurrency=5");
+    assert_string_equal(c->provider[1].limit, "reserve=1% interval_min=20ms interval_max=1000ms "
+                                              "ahead=7 concurrency=5");
+    assert_string_equal(c->provider[2].limit, "pacing=demand reserve=12.5% concurrency=5");
     fb_config_free(c);
 }
 

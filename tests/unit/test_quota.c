@@ -193,6 +193,58 @@ static bool is_idle(const struct rig *r)
     return fb_constraint_quota.idle(r->slot, NOW);
 }
 
+static void spacing_fits_into_one_slot(void **state)
+{
+    static const struct spacing all[] = {
+        {50 * MS, 60 * S, 10},
+        {1 * MS, 1 * MS, 1},
+        {3600 * S, 3600 * S, 100000},
+        {1 * MS, 3600 * S, 1},
+    };
+    struct spacing fine = {1, MS + 1, 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct spacing s = fb_spacing_unpack(fb_spacing_pack(&all[i]));
+
+        assert_int_equal(s.least_ns, all[i].least_ns);
+        assert_int_equal(s.most_ns, all[i].most_ns);
+        assert_int_equal(s.ahead, all[i].ahead);
+    }
+    fine = fb_spacing_unpack(fb_spacing_pack(&fine)); /* rounded up */
+    assert_int_equal(fine.least_ns, MS);
+    assert_int_equal(fine.most_ns, 2 * MS);
+}
+
+/* 100 left for 1000 s: 10 s apart and 10 ahead, unless somebody says otherwise. */
+static void the_bounds_of_the_spacing_are_the_users(void **state)
+{
+    static const struct {
+        struct spec spec;
+        int64_t apart_ns;
+        int64_t at_once;
+    } rows[] = {
+        {{.reserve_ppm = 0}, 10 * S, 10},
+        {{.reserve_ppm = 0, .interval_max_ns = 4 * S}, 4 * S, 10},
+        {{.reserve_ppm = 0, .interval_min_ns = 20 * S}, 20 * S, 10},
+        {{.reserve_ppm = 0, .ahead = 3}, 10 * S, 3},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct rig r = {.rng = {7}};
+        int64_t count = 0;
+
+        assert_true(fb_constraint_quota.init(r.slot, &rows[i].spec, NULL, NOW));
+        tell(&r, 100, 100, NOW + 1000 * S, NOW);
+        assert_in_range(r.slot[FB_QUOTA_AHEAD], (rows[i].at_once - 1) * rows[i].apart_ns,
+                        (rows[i].at_once - 1) * (rows[i].apart_ns * 11 / 10));
+        for (; count < 50 && ready_at(&r, 1, NOW) <= NOW; count++)
+            take(&r, 1, NOW);
+        assert_in_range(count, rows[i].at_once - 1, rows[i].at_once + 1);
+    }
+}
+
 static void the_prober_reads_headers_itself(void **state)
 {
     struct spec s = {.controller = &fb_controller_probe, .reserve_ppm = -1};
@@ -617,6 +669,8 @@ static void the_servers_limit_is_never_passed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spacing_fits_into_one_slot),
+        cmocka_unit_test(the_bounds_of_the_spacing_are_the_users),
         cmocka_unit_test(health_changes_at_its_bounds),
         cmocka_unit_test(the_multiplier_follows_the_table),
         cmocka_unit_test(the_delay_spreads_what_is_left),

@@ -110,6 +110,21 @@ static void bursts_where_none_is_said(void **state)
     assert_int_equal(read_spec("rate=2/s burst=1000000000").burst, 1000000000);
 }
 
+/* Who says how far apart says that it is spread. */
+static void spacing_is_even(void **state)
+{
+    struct spec s = read_spec("interval_min=5ms interval_max=2m ahead=3");
+
+    (void)state;
+    assert_int_equal(s.interval_min_ns, 5 * MS);
+    assert_int_equal(s.interval_max_ns, 120 * S);
+    assert_int_equal(s.ahead, 3);
+    assert_int_equal(s.pacing, PACING_EVEN);
+    assert_int_equal(read_spec("ahead=1").pacing, PACING_EVEN);
+    assert_int_equal(read_spec("interval_max=10ms interval_min=10ms").interval_max_ns, 10 * MS);
+    assert_int_equal(read_spec("interval_min=60s").interval_min_ns, 60 * S);
+}
+
 static void pacing_by_name(void **state)
 {
     (void)state;
@@ -250,6 +265,11 @@ static const struct mistake mistakes[] = {
     {"adapt=probes", "adapt=probes", "not understood"},
     {"pacing=", "pacing=", "expected even or demand"},
     {"pacing=odd", "pacing=odd", "expected even or demand"},
+    {"interval_min=50", "interval_min=50", "expected a time up to 1h such as 50ms"},
+    {"interval_min=2h", "interval_min=2h", "too large"},
+    {"interval_max=soon", "interval_max=soon", "expected a time up to 1h such as 60s"},
+    {"ahead=0", "ahead=0", "above zero"},
+    {"ahead=100001", "ahead=100001", "expected a whole number up to 100000 such as 10"},
     {"concurrency=", "concurrency=", "expected a whole number such as 5"},
     {"concurrency=0", "concurrency=0", "above zero"},
     {"concurrency=-1", "concurrency=-1", "above zero"},
@@ -269,6 +289,12 @@ static const struct mistake mistakes[] = {
     {"concurrency=5 concurrency=6", "concurrency=6", "said twice"},
 
     /* together */
+    {"interval_min=61s", "interval_max", "below interval_min"},
+    {"interval_min=2s interval_max=1s", "interval_max", "below interval_min"},
+    {"interval_max=10ms", "interval_max", "below interval_min"},
+    {"pacing=demand ahead=2", "pacing=demand", "nothing is spaced"},
+    {"interval_min=1s pacing=demand", "pacing=demand", "nothing is spaced"},
+    {"interval_max=90s pacing=demand", "pacing=demand", "nothing is spaced"},
     {"floor=2/s ceiling=1/s", "floor", "above the ceiling"},
     {"adapt=aimd rate=3/s ceiling=2/s", "rate", "above the ceiling"},
     {"adapt=aimd rate=1/s floor=2/s", "rate", "below the floor"},
@@ -393,7 +419,7 @@ static void more_words_are_refused_like_the_others(void **state)
     static const char *const rows[][2] = {
         {"gap=1s gap=2s", "gap=2s: said twice"},
         {"gap=x", "gap=x: not understood, expected a time such as 50ms"},
-        {"hap=1s", "reserve, concurrency, gap, add"},
+        {"hap=1s", "ahead, concurrency, gap, add"},
     };
 
     (void)state;
@@ -418,6 +444,7 @@ int main(void)
         cmocka_unit_test(bursts_where_none_is_said),
         cmocka_unit_test(more_words_beside_the_usual_ones),
         cmocka_unit_test(more_words_are_refused_like_the_others),
+        cmocka_unit_test(spacing_is_even),
         cmocka_unit_test(pacing_by_name),
         cmocka_unit_test(what_a_margin_leaves_of_a_window),
         cmocka_unit_test(sixteen_windows_and_no_more),
