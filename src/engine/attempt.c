@@ -150,7 +150,7 @@ static int send_it(struct attempt *a)
         .id = j->id,
         .body = j->drops_body ? NULL : j->body,
         .body_size = j->drops_body ? 0 : j->body_size,
-        .fresh = !fb_job_is_idempotent(j),
+        .is_once = !fb_job_is_idempotent(j) && !(j->flags & ENGINE_RETRYABLE),
         .refuse_private = e->options.connect.refuse_private ||
                           (j->from_public && !e->options.connect.redirect_private),
     };

@@ -25,7 +25,7 @@ struct attempt_request {
     const void *body;
     size_t body_size;
     const char *id;
-    bool fresh;          /* on a new connection: a request that must not be sent twice */
+    bool is_once; /* not to be sent twice: on a connection that is new or was in use just now */
     bool refuse_private; /* to a public address or not at all */
 };
 

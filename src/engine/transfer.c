@@ -17,6 +17,8 @@
 #include "util/alloc.h"
 
 #define BUFFER_KEPT_MAX (64 << 10) /* larger ones are given back after each request */
+#define IDLE_MOST_S     118L       /* a connection that was idle for longer is not used again */
+#define IDLE_ONCE_S     1L         /* the same, for what must not be sent twice */
 #define LARGE_BODY      (64 << 10) /* of a request: its upload is watched */
 
 /* -------------------------------------------------------------------------- keeping and freeing */
@@ -163,13 +165,14 @@ static void set_method(CURL *h, const struct attempt_request *r)
 /* What sets this request apart from the usual one: a GET with nothing added to it. */
 static bool is_usual(const struct attempt_request *r)
 {
-    return strcmp(r->method, "GET") == 0 && r->header_count == 0 && r->body_size == 0 && !r->fresh;
+    return strcmp(r->method, "GET") == 0 && r->header_count == 0 && r->body_size == 0 &&
+           !r->is_once;
 }
 
 /* Everything but the URL. */
 static int set_request(struct transfer *t, const struct attempt_request *r)
 {
-    curl_easy_setopt(t->easy, CURLOPT_FRESH_CONNECT, (long)r->fresh);
+    curl_easy_setopt(t->easy, CURLOPT_MAXAGE_CONN, r->is_once ? IDLE_ONCE_S : IDLE_MOST_S);
     curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
     curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, (long)(r->body_size < LARGE_BODY));
     set_method(t->easy, r);

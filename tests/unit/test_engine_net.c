@@ -415,8 +415,9 @@ static void or_refused(void **state)
     close_rig(&r);
 }
 
-/* On a connection of its own there is nothing to send again. */
-static void what_is_not_idempotent_arrives_once(void **state)
+static const struct engine_task post = {.method = "POST", .body = "x", .body_size = 1};
+
+static void what_is_not_idempotent_uses_connections_again(void **state)
 {
     struct engine_options o = options();
     struct rig r;
@@ -424,13 +425,42 @@ static void what_is_not_idempotent_arrives_once(void **state)
     (void)state;
     o.concurrency = 1;
     open_rig(&r, &o);
+    for (int i = 0; i < 30; i++)
+        submit(&r, "/ok", post);
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    assert_int_equal(r.ends[ENGINE_OK], 30);
+    assert_int_equal(r.origin.posts, 30);
+    assert_int_equal(r.origin.connections, 1);
+    close_rig(&r);
+}
+
+/* The connection is lost under it: libcurl would send it again, and is not allowed to. */
+static void and_arrives_once(void **state)
+{
+    struct engine_options o = options();
+    struct engine_task again = post;
+    struct rig r;
+
+    (void)state;
+    o.concurrency = 1;
+    open_rig(&r, &o);
     for (int i = 0; i < 4; i++) {
         get(&r, "/stale");
-        submit(&r, "/ok", (struct engine_task){.method = "POST", .body = "x", .body_size = 1});
+        submit(&r, "/ok", post);
         uv_run(&r.loop, UV_RUN_DEFAULT);
     }
-    assert_int_equal(r.ends[ENGINE_OK], 8);
+    assert_int_equal(r.ends[ENGINE_OK], 4);
+    assert_int_equal(r.ends[ENGINE_UNKNOWN], 4);
     assert_int_equal(r.origin.posts, 4);
+    assert_int_equal(stats(&r).resends_refused, 4);
+    assert_int_equal(r.origin.arrivals, stats(&r).requests);
+    /* Whoever says that it may be sent twice pays twice. */
+    again.flags = ENGINE_RETRYABLE;
+    get(&r, "/stale");
+    submit(&r, "/ok", again);
+    uv_run(&r.loop, UV_RUN_DEFAULT);
+    assert_int_equal(r.ends[ENGINE_OK], 6);
+    assert_int_equal(stats(&r).resends_paid, 1);
     assert_int_equal(r.origin.arrivals, stats(&r).requests);
     close_rig(&r);
 }
@@ -563,7 +593,8 @@ int main(void)
         cmocka_unit_test(closed_in_the_middle),
         cmocka_unit_test(hidden_resends_are_paid),
         cmocka_unit_test(or_refused),
-        cmocka_unit_test(what_is_not_idempotent_arrives_once),
+        cmocka_unit_test(what_is_not_idempotent_uses_connections_again),
+        cmocka_unit_test(and_arrives_once),
         cmocka_unit_test(permits_are_never_early),
         cmocka_unit_test(redirects),
         cmocka_unit_test(private_addresses_can_be_refused),
