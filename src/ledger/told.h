@@ -27,17 +27,23 @@
 enum told_kind { TOLD_REPORT, TOLD_CANCEL, TOLD_SETTLE };
 
 struct told {
-    int64_t now_ns; /* on the caller's clock */
-    struct fly_outcome outcome;
     enum told_kind kind;
-    uint32_t cost; /* TOLD_SETTLE */
+    uint32_t cost;  /* TOLD_SETTLE */
+    int64_t now_ns; /* on the caller's clock */
+    uint64_t ticket;
+    const struct fly_outcome *outcome; /* TOLD_REPORT */
+};
+
+struct owed_told {
+    struct told told;
+    struct fly_outcome outcome; /* a copy of what was told */
 };
 
 struct owed {
     _Atomic uint64_t of; /* the process; the child of a fork owes nothing */
     struct lock lock;
     _Atomic uint32_t count;
-    struct told told[FB_OWED_MAX];
+    struct owed_told told[FB_OWED_MAX];
 };
 
 struct body;
