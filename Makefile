@@ -11,6 +11,7 @@ BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
 INCDIR  ?= $(PREFIX)/include
 MANDIR  ?= $(PREFIX)/share/man
+SCHEMADIR ?= $(PREFIX)/share/flyball/schema
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -54,6 +55,7 @@ BENCH_SRC := $(sort $(wildcard bench/*.c))
 E2E       := $(sort $(wildcard tests/e2e/test_*.py))
 MAN       := $(sort $(wildcard docs/man/*.[1-8]))
 HEADERS   := $(wildcard include/flyball/*.h)
+SCHEMAS   := $(sort $(wildcard docs/schema/*.json))
 # Each public function gets a link to the page that names it.
 FUNCTIONS := sed -n 's/^\.Nm \(fly_[a-z0-9_]*\).*/\1/p'
 PAGES3    := $(filter %.3,$(MAN))
@@ -442,6 +444,8 @@ install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: all that is for others
 	for page in $(PAGES3); do for name in $$($(FUNCTIONS) $$page); do \
 	  test $$name.3 = $${page##*/} || \
 	  ln -sf $${page##*/} $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done; done
+	install -d $(DESTDIR)$(SCHEMADIR)
+	install -m 644 $(SCHEMAS) $(DESTDIR)$(SCHEMADIR)/
 	install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	$(BUILD)/flyball completion bash >$(DESTDIR)$(BASHDIR)/flyball
 	$(BUILD)/flyball completion zsh >$(DESTDIR)$(ZSHDIR)/_flyball
@@ -455,7 +459,8 @@ uninstall: ## what install put there, and nothing else
 	for name in $$($(FUNCTIONS) $(PAGES3)); do rm -f $(DESTDIR)$(MANDIR)/man3/$$name.3; done
 	rm -f $(DESTDIR)$(BASHDIR)/flyball $(DESTDIR)$(ZSHDIR)/_flyball \
 	  $(DESTDIR)$(FISHDIR)/flyball.fish
-	-rmdir $(DESTDIR)$(INCDIR)/flyball
+	rm -f $(addprefix $(DESTDIR)$(SCHEMADIR)/,$(notdir $(SCHEMAS)))
+	-rmdir $(DESTDIR)$(INCDIR)/flyball $(DESTDIR)$(SCHEMADIR) $(DESTDIR)$(dir $(SCHEMADIR))
 
 # What each object was made from, as the compiler saw it.
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

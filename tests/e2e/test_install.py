@@ -89,6 +89,7 @@ def test_each_function_has_its_page(prefix):
     for name in functions:
         assert (prefix / f'share/man/man3/{name}.3').exists(), name
     assert (prefix / 'share/man/man1/flyball.1').exists()
+    assert (prefix / 'share/flyball/schema/status.json').exists()
 
 
 def test_uninstall_leaves_nothing(prefix):

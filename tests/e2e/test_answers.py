@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""Commands that answer questions, against real batches: while they run, and after."""
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from batch import FLYBALL, LONG_S, Batch  # noqa: E402
+from mock_api import Mock  # noqa: E402
+
+SCHEMAS = Path(__file__).parents[2] / 'docs/schema'
+SLOW = ['--limit', 'rate=5/s burst=1']
+
+
+class Asker(Batch):
+    def ask(self, *words, **more):
+        return subprocess.run([FLYBALL, *map(str, words)], cwd=self.folder, text=True, check=False,
+                              env={**self.env, 'LC_ALL': 'C.UTF-8'}, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=LONG_S, **more)
+
+    def ask_json(self, *words, code=0):
+        """The answer, which is as its schema says."""
+        done = self.ask(*words, '--json')
+        assert done.returncode == code, done.stderr
+        told = json.loads(done.stdout)
+        check(words[0], told)
+        return told
+
+    def begin(self, *words):
+        """A batch, of which others can tell that it runs."""
+        process = self.start(*words)
+        wait_for(lambda: [b for b in self.ask_json('status')['batches']
+                          if b['pid'] == process.pid and b['keys']], process)
+        return process
+
+
+def check(command, told):
+    assert told['schema'] == f'flyball.{command}/1'
+    path = SCHEMAS / f'{command}.json'
+    resolver = jsonschema.RefResolver(path.as_uri(), json.loads(path.read_text()))
+    jsonschema.Draft202012Validator(json.loads(path.read_text()), resolver=resolver).validate(told)
+
+
+def wait_for(fact, process=None):
+    end = time.monotonic() + LONG_S
+    while not fact():
+        assert time.monotonic() < end and (not process or process.poll() is None)
+        time.sleep(0.05)
+
+
+def stop(process):
+    process.send_signal(signal.SIGINT)
+    return process.communicate(timeout=LONG_S)
+
+
+@pytest.fixture(name='api', scope='module')
+def fixture_api():
+    with Mock() as api:
+        yield f'http://127.0.0.1:{api.port}'
+
+
+@pytest.fixture(name='asker')
+def fixture_asker(tmp_path):
+    return Asker(tmp_path)
+
+
+@pytest.fixture(name='running')
+def fixture_running(asker, api):
+    """A batch that takes minutes."""
+    urls = asker.write([f'{api}/{i}' for i in range(1000)])
+    process = asker.begin(urls, '--jsonl', asker.out, *SLOW)
+    yield process
+    if process.poll() is None:
+        stop(process)
+
+
+def test_schemas_are_schemas():
+    for path in SCHEMAS.glob('*.json'):
+        jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text()))
+
+
+def test_nothing_is_known_at_first(asker):
+    assert asker.ask('status').stdout == 'No batch is known. Try: flyball fetch urls.txt\n'
+    assert asker.ask('limits').stdout.startswith('No limit is known yet.')
+    assert asker.ask('learned').stdout.startswith('Nothing has been learned yet.')
+    assert 'Nothing runs.' in asker.ask('top').stdout
+    for command in ('status', 'limits', 'learned', 'top', 'deferred'):
+        asker.ask_json(command)
+    assert asker.ask_json('why', 'last', code=3)['verdict'] == 'unknown'
+    assert asker.ask_json('why', 'https://a.example/', code=3)['verdict'] == 'unknown'
+    assert not list(asker.folder.rglob('*')), 'a question has left files'
+
+
+def test_status_of_one_that_runs(asker, api, running):
+    batch, = asker.ask_json('status')['batches']
+    assert batch['running'] and batch['pid'] == running.pid
+    assert batch['items']['total'] == 1000
+    key, = batch['keys']
+    assert key['provider'] == api.removeprefix('http://')
+    assert key['limit_per_s'] == 5 and key['said_by'] == 'command line' and not key['learned']
+    wait_for(lambda: asker.ask_json('status')['batches'][0]['items']['ok'] > 2, running)
+    text = asker.ask('status', 'list').stdout
+    assert re.search(r'^fetch-[0-9a-f]{16}  \S+ ok  process \d+$', text, re.M)
+    assert re.search(r'^  ETA +in ', text, re.M) and '1,000 (' in text
+    stop(running)
+    batch, = asker.ask_json('status', 'list')['batches']
+    assert not batch['running'] and batch['exit'] == 130
+    assert 'go on     flyball fetch' in asker.ask('status', 'list').stdout
+    assert asker.ask('status', batch['name'][:12]).stdout.startswith(batch['name'])
+
+
+def test_status_of_one_that_was_killed(asker, running):
+    running.kill()
+    running.communicate()
+    batch, = asker.ask_json('status')['batches']
+    assert not batch['running'] and 'ended' not in batch
+    assert 'without saying so' in asker.ask('status', 'list').stdout
+
+
+def test_status_of_what_is_not_there(asker):
+    done = asker.ask('status', 'nothing')
+    assert done.returncode == 3 and "'nothing'" in done.stderr and done.stdout == ''
+    assert asker.ask('status', 'a', 'b').returncode == 2
+
+
+def test_top_once_and_until_nothing_runs(asker, api, running):
+    told = asker.ask_json('top', '--once')
+    assert len(told['batches']) == 1
+    text = asker.ask('top', '--once').stdout
+    assert '\x1b' not in text and 'next start' in text and '5.00/s' in text
+    process = subprocess.Popen([FLYBALL, 'top', '--interval', '100ms', '--json'], text=True,
+                               env=asker.env, stdout=subprocess.PIPE)
+    for _ in range(3):
+        check('top', json.loads(process.stdout.readline()))
+    stop(running)
+    rest = process.communicate(timeout=LONG_S)[0]
+    assert process.returncode == 0
+    assert json.loads(rest.splitlines()[-1])['batches'] == []
+
+
+def test_top_on_a_terminal_redraws_and_leaves_it_as_it_was(asker, running):
+    here, there = pty.openpty()
+    process = subprocess.Popen([FLYBALL, 'top', '--interval', '100ms'], stdin=there, stdout=there,
+                               env={**asker.env, 'TERM': 'xterm', 'NO_COLOR': '1'})
+    seen = b''
+    while seen.count(b'\x1b[H') < 3:
+        seen += os.read(here, 65536)
+    os.write(here, b'q')
+    process.wait(timeout=LONG_S)
+    os.set_blocking(here, False)
+    try:
+        seen += os.read(here, 65536)
+    except BlockingIOError:
+        pass
+    os.close(here)
+    os.close(there)
+    assert process.returncode == 0 and running.poll() is None
+    assert seen.startswith(b'\x1b[?1049h') and seen.endswith(b'\x1b[?1049l')
+    assert b'\x1b[3' not in seen, 'colour in spite of NO_COLOR'
+
+
+def test_limits_tell_what_the_server_told(asker):
+    with Mock('--limit', 'fixed=1000/1h', '--dialect', 'github') as api:
+        asker.run(f'http://127.0.0.1:{api.port}/{{1..20}}', '--jsonl', asker.out,
+                  '--limit', 'adapt=off')
+        told = asker.ask_json('limits')
+        limit, = told['limits']
+        assert told['status'] == 'healthy'
+        assert limit['quota']['limit'] == 1000 and limit['quota']['remaining'] == 980
+        assert 0 < limit['quota']['reset_in_s'] <= 3600
+        text = asker.ask('limits').stdout
+        assert text.startswith('Rate Limit Status: HEALTHY')
+        assert re.search(r'^127\.0\.0\.1:\d+:\n  Remaining: 980 / 1,000 \(98%\)\n'
+                         r'  Resets in: ', text, re.M)
+        assert 'Told by:   x-ratelimit-remaining' in asker.ask('limits', '-v').stdout
+        assert asker.ask_json('limits', '--provider', 'other')['limits'] == []
+
+
+def test_learned_is_shown_and_forgotten(asker):
+    with Mock('--limit', 'rate=20/s burst=5') as api:
+        name = f'127.0.0.1:{api.port}'
+        asker.run(f'http://{name}/{{1..80}}', '--jsonl', asker.out)
+    row, = asker.ask_json('learned')['learned']
+    assert row['provider'] == name and row['limit_per_s'] > 0 and row['by'] == 'probe'
+    assert name in asker.ask('learned', '-v').stdout
+    assert asker.ask_json('learned', '--provider', 'other')['learned'] == []
+    refused = asker.ask('learned', 'reset')
+    assert refused.returncode == 2 and '--yes' in refused.stderr
+    assert asker.ask('learned', 'reset', 'other', '--yes').stdout == 'forgotten: 0\n'
+    assert len(asker.ask_json('learned')['learned']) == 1
+    assert asker.ask('learned', 'reset', name, '--yes').stdout == 'forgotten: 1\n'
+    assert asker.ask_json('learned')['learned'] == []
+    assert asker.ask('learned', 'rest').returncode == 2
+
+
+def test_why_it_waits_for_the_rate(asker, api, running):
+    for word in ('last', f'{api}/x?token=geheim'):
+        told = asker.ask_json('why', word)
+        assert told['verdict'] == 'waits' and told['cause'] == 'bucket'
+        assert told['rule'] == 'rate=5/s burst=1 (command line)' and told['change']
+        assert 'geheim' not in json.dumps(told)
+    told = asker.ask_json('why', '999')
+    assert told['verdict'] == 'waits' and told['until_in_s'] > 1 and told['item'] == '999'
+    wait_for(lambda: asker.ask_json('why', '1')['verdict'] == 'done', running)
+    stop(running)
+    assert asker.ask_json('why', '999')['verdict'] == 'stopped'
+    assert asker.ask_json('why', 'last')['verdict'] in ('waited', 'waits')
+
+
+def test_why_it_waits_for_a_hold(asker):
+    with Mock('--limit', 'fixed=5/1h', '--dialect', 'retry-after') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        urls = asker.write([f'{url}/{i}' for i in range(20)])
+        process = asker.begin(urls, '--jsonl', asker.out, '--limit', 'adapt=off')
+        wait_for(lambda: asker.ask_json('why', 'last').get('cause') == 'hold', process)
+        told = asker.ask_json('why', f'{url}/x')
+        assert told['verdict'] == 'waits' and told['until_in_s'] > 60
+        assert told['rule'].startswith('Retry-After: ') and 'status 429' in told['rule']
+        text = asker.ask('why', url).stdout
+        assert re.search(r'waits until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, in \d+', text)
+        for label in ('because', 'rule', 'key', 'change', 'source'):
+            assert re.search(rf'^  {label} ', text, re.M), label
+        assert asker.ask_json('limits')['limits'][0]['state'] == 'holding'
+        stop(process)
+        told = asker.ask_json('why', 'last')
+        assert told['verdict'] == 'waits' and told['cause'] == 'hold'
+
+
+def test_why_it_is_deferred_or_failed(asker):
+    with Mock('--limit', 'fixed=2/1h', '--dialect', 'retry-after') as api:
+        urls = asker.write([{'url': f'http://127.0.0.1:{api.port}/{i}', 'id': f'n-{i}'}
+                            for i in range(4)])
+        done = asker.run(urls, '--jsonl', asker.out, '--limit', 'adapt=off', '--max-wait', '1s')
+    assert done.returncode == 4, done.stderr
+    deferred = [r['id'] for r in asker.results() if r['outcome'] == 'deferred']
+    told = asker.ask_json('why', deferred[0])
+    assert told['verdict'] == 'deferred' and told['until_in_s'] > 60
+    assert {d['id'] for d in asker.ask_json('deferred')['deferred']} == set(deferred)
+    urls = asker.write(['http://127.0.0.1:9/'], name='other')
+    asker.run(urls, '--jsonl', 'o.jsonl', '--retries', '0')
+    told = asker.ask_json('why', '1')
+    assert told['verdict'] == 'failed' and 'attempt' in told['sentence']
+
+
+def test_a_window_of_any_width_is_kept_to(asker, running):
+    for columns in (40, 80, 160):
+        here, there = pty.openpty()
+        subprocess.run(['stty', 'cols', str(columns)], stdin=there, check=True)
+        process = subprocess.Popen([FLYBALL, 'top', '--once'], stdin=there, stdout=there,
+                                   env={**asker.env, 'NO_COLOR': '1', 'LC_ALL': 'C.UTF-8'})
+        process.wait(timeout=LONG_S)
+        seen = os.read(here, 65536).decode()
+        assert max(map(len, seen.splitlines())) <= columns, (columns, seen)
+        os.close(here)
+        os.close(there)
+    assert running.poll() is None
