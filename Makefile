@@ -330,9 +330,10 @@ sim: all ## every scenario over SIM_SEEDS seeds from SIM_SEED on: a table and bu
 
 # What the README shows comes from here, so that it says what is true of these sources.
 PICTURE := simulate --quiet --scenario show_steps --seed 1
-pictures: all ## draw docs/limit.svg and docs/compare.svg from real runs
+pictures: all ## draw docs/limit.svg, docs/compare.svg and docs/fetch.svg from real runs
 	@$(BUILD)/flyball $(PICTURE) --controllers probe --plot docs/limit.svg
 	@$(BUILD)/flyball $(PICTURE) --controllers naive,aimd-told,probe --plot docs/compare.svg
+	@FLYBALL=$(BUILD)/flyball $(PYTHON) tools/terminal --out docs/fetch.svg tools/fetch-picture.sh
 
 figures: all ## run what the README quotes, and write the results into it (some minutes)
 	@$(PYTHON) tools/figures --flyball $(BUILD)/flyball README.md

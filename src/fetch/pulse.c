@@ -47,8 +47,10 @@ static void add_reason(const struct view_key *v, int64_t now_ns, struct buffer *
         fb_buffer_add_text(to, ")");
         return;
     }
-    fb_buffer_add_text(to, v->cause);
-    fb_buffer_add_text(to, reason ? reason : "");
+    /* "holding" has said it already. */
+    bool is_said = reason && strcmp(v->cause, "hold") == 0;
+    fb_buffer_add_text(to, is_said ? reason + 2 : v->cause);
+    fb_buffer_add_text(to, reason && !is_said ? reason : "");
     if (to->size > 0 && to->bytes[to->size - 1] == '.')
         to->size--;
 }

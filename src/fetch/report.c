@@ -71,10 +71,11 @@ static void say_command(struct fetch *f)
 
     fb_buffer_add_text(&line, "resume: ");
     fb_buffer_add_text(&line, f->o->command);
-    if (fb_buffer_text(&line) && f->screen.mode == SCREEN_json)
-        fb_screen_say(&f->screen, line.bytes, false);
-    else if (line.bytes)
-        fb_screen_print(&f->screen, line.bytes); /* one line, to be copied */
+    const char *text = fb_buffer_text(&line);
+    if (text && f->screen.mode == SCREEN_json)
+        fb_screen_say(&f->screen, text, false);
+    else if (text)
+        fb_screen_print(&f->screen, text); /* one line, to be copied */
     fb_buffer_fini(&line);
 }
 
@@ -134,8 +135,11 @@ static void print_summary(struct fetch *f)
         add_json_summary(f, &s, spent_ns, &line);
     else
         add_summary(f, &s, spent_ns, &line);
-    if (fb_buffer_text(&line))
-        fb_screen_print(&f->screen, line.bytes);
+    const char *text = fb_buffer_text(&line);
+    if (text && f->screen.mode == SCREEN_json)
+        fb_screen_print(&f->screen, text);
+    else if (text)
+        fb_screen_say(&f->screen, text, false);
     fb_buffer_fini(&line);
 }
 

@@ -17,7 +17,7 @@
 struct secret {
     double rate;
     int64_t burst;
-    int64_t requests; /* of a job for which a client that knew the limit needs 54 to 60 s */
+    int64_t requests; /* of a job for which a client that knew the limit needs 60 to 66 s */
     char text[80];    /* the limit as the mock reads it */
 };
 

@@ -46,7 +46,8 @@ def test_live_line(batch, api, columns):
         assert '429s 0' in live and 'bound by 40.0/s' in live
     if columns > 80:
         assert re.search(r'\[=*> *\]', live) and ' %' in live and '127.0.0.1:' in live
-    assert '80 done in ' in lines[-1] and '80 ok' in lines[-1]
+    summary = ' '.join(seen.rpartition('\r\x1b[K')[2].split())
+    assert summary.startswith('80 done in ') and ' 80 ok, ' in summary
 
 
 def test_colour_and_progress_are_two_switches(batch, api):

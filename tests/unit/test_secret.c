@@ -22,7 +22,7 @@ static void draws_are_within_bounds_and_repeat(void **state)
 
         assert_true(s.rate >= 10.0 && s.rate <= 20.0 && (double)s.burst >= s.rate);
         assert_true(s.burst <= 30);
-        assert_true(needed_s > 53.8 && needed_s <= 60.0);
+        assert_true(needed_s > 59.8 && needed_s <= 66.0);
         assert_string_equal(s.text, again.text);
         assert_int_equal(s.requests, again.requests);
     }
