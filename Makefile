@@ -108,7 +108,8 @@ endef
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all run plot test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
-  bench-fetch bench-peers prove-limits figures manual install uninstall clean help deps FORCE
+  bench-fetch bench-peers prove-limits figures manual web-test soak-web install uninstall clean \
+  help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
@@ -126,6 +127,7 @@ test: ## everything that has to hold before a commit
 	@$(MAKE) --no-print-directory tidy
 	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target WERROR=-Werror unit
 	@$(MAKE) --no-print-directory e2e
+	@$(MAKE) --no-print-directory web-test
 	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory -j$(JOBS) FUZZ_SECONDS=0 WERROR=-Werror fuzz
 	@echo 'all tests passed'
@@ -235,6 +237,22 @@ $(BUILD)/gen/web.c: tools/embed web/page.html $(WEB)/app.js $(WEB)/app.css
 	$(Q)tools/embed '/page.html=text/html; charset=utf-8=web/page.html' \
 	  '/app.js=text/javascript; charset=utf-8=$(WEB)/app.js' \
 	  '/app.css=text/css; charset=utf-8=$(WEB)/app.css' >$@
+
+# In a real browser; playwright-core and axe-core come from npm.
+$(WEB)/tests: web/package.json web/package-lock.json web/.npmrc
+	@rm -rf $@ && mkdir -p $@
+	$(call say,NPM,playwright-core axe-core)
+	$(Q)cp web/package.json web/package-lock.json web/.npmrc $@
+	$(Q)cd $@ && npm ci --ignore-scripts --no-audit --no-fund >log 2>&1 || { cat log; exit 1; }
+
+WEB_TEST = FLYBALL=$(CURDIR)/$(BUILD)/flyball WEB_MODULES=$(CURDIR)/$(WEB)/tests node --test
+
+web-test: all $(WEB)/tests ## the dashboard in a real browser
+	@$(WEB_TEST) --test-reporter=spec tests/web
+
+soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
+	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
+	  $(WEB_TEST) --test-reporter=spec tests/web/soak.test.mjs
 
 # ----------------------------------------------------------------------------------------- tests
 

@@ -5,6 +5,7 @@
  * What comes from outside (names of providers, sentences) is escaped where it enters the page, and
  * once more where it stands inside the script element that holds the same figures as JSON.
  */
+#include <assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -130,12 +131,31 @@ struct filling {
     size_t keys;
 };
 
+/* What is wrong comes first, then by name: as the page sorts them. */
+static bool is_before(const struct view_key *a, const struct view_key *b, int64_t now_ns)
+{
+    int by_state = (int)fb_view_key_state(a, now_ns) - (int)fb_view_key_state(b, now_ns);
+    int by_name = by_state ? by_state : strcmp(a->provider, b->provider);
+
+    return (by_name ? by_name : strcmp(a->pool, b->pool)) < 0;
+}
+
+static void sort(struct filling *f)
+{
+    for (size_t i = 1; i < f->keys; i++) {
+        struct view_key k = f->key[i];
+        size_t at = i;
+
+        for (; at > 0 && is_before(&k, &f->key[at - 1], f->now_ns); at--)
+            f->key[at] = f->key[at - 1];
+        f->key[at] = k;
+    }
+}
+
 static void put_rows(const struct filling *f, struct buffer *to)
 {
-    for (int s = 0; s < VIEW_STATES; s++) /* what is wrong comes first */
-        for (size_t i = 0; i < f->keys; i++)
-            if ((int)fb_view_key_state(&f->key[i], f->now_ns) == s)
-                add_row(to, &f->key[i], f->now_ns);
+    for (size_t i = 0; i < f->keys; i++)
+        add_row(to, &f->key[i], f->now_ns);
 }
 
 static void put_empty(const struct filling *f, struct buffer *to)
@@ -186,12 +206,28 @@ static void add_quoted(struct buffer *to, const struct buffer *json)
     }
 }
 
+/* Of the provider that is shown first; the page asks for more when it has time. */
+static void add_history(const struct filling *f, struct buffer *json)
+{
+    struct daemon *d = f->daemon;
+    struct history_part part = {
+        .step_s = 10, .most = 90, .provider = f->key[0].provider, .pool = f->key[0].pool};
+    fb_buffer_add_text(json, ",\"history\":");
+    (void)pthread_mutex_lock(&d->meters.lock);
+    int rc = fb_history_json(&d->history, &d->meters, &part, json);
+    (void)pthread_mutex_unlock(&d->meters.lock);
+    assert(rc == 0);
+    (void)rc;
+}
+
 static void put_boot(const struct filling *f, struct buffer *to)
 {
     struct buffer json = BUFFER_INIT;
 
     fb_buffer_add_text(&json, "{\"status\":");
     fb_status_write(f->daemon, f->is_public, &json);
+    if (f->keys > 0)
+        add_history(f, &json);
     fb_buffer_add_char(&json, '}');
     if (!json.failed)
         add_quoted(to, &json);
@@ -250,6 +286,7 @@ void fb_page_answer(struct call *c)
 
     if (f.key)
         f.keys = fb_status_keys(d, f.key, KEYS_MAX);
+    sort(&f);
     fb_engine_stats(d->engine, &d->gauges.stats);
     fill(page, &f, &b);
     fb_free(f.key);

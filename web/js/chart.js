@@ -142,20 +142,23 @@ const makeChart = (key, range) => {
   /* The whole ring at first, then what is new in it. */
   chart.update = async () => {
     const { step, samples } = RANGES[chart.range];
-    if (chart.busy || (chart.series && Date.now() / 1000 < chart.series.t[chart.series.t.length - 1] + step)) return;
+    if (chart.busy || (!chart.isCoarse && chart.series && Date.now() / 1000 < chart.series.t[chart.series.t.length - 1] + step)) return;
     chart.busy = true;
     try {
-      const wanted = chart.series && chart.series.t.length ? Math.min(samples, 2 + Math.ceil((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step)) : samples;
+      const wanted = !chart.isCoarse && chart.series && chart.series.t.length ? Math.min(samples, 2 + Math.ceil((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step)) : samples;
       const query = `step=${step}&samples=${wanted}&provider=${encodeURIComponent(key.provider)}&pool=${encodeURIComponent(key.pool)}`;
       const answer = await fetch(`history?${query}`);
-      if (answer.ok) chart.series = appendSeries(chart.series, seriesOf(await answer.json(), key), samples);
+      if (answer.ok) chart.series = appendSeries(chart.isCoarse ? null : chart.series, seriesOf(await answer.json(), key), samples);
+      chart.isCoarse = false;
     } catch { /* the stream says that the connection is lost */ }
     chart.busy = false;
     draw();
   };
   chart.forget = () => { chart.series = null; };
+  /* What came with the page is shown until there is time to ask for more. */
   chart.start = (history) => {
     chart.series = history ? seriesOf(history, key) : null;
+    chart.isCoarse = Boolean(chart.series);
     draw();
   };
   chart.redraw = () => {

@@ -78,7 +78,6 @@ const makeOverview = (boot) => {
     chart = makeChart(k, model.range);
     panel.replaceChildren(el('header', {}, el('h2', {}, el('a', { href: linkOf(k) }, nameOf(k))), el('span', { class: 'quiet' }, `last ${RANGES[model.range].label}`)), chart.figure);
     chart.start(history);
-    if (!history) chart.update();
   };
   const choose = (k) => {
     model.chosen = idOf(k);
@@ -101,8 +100,9 @@ const makeOverview = (boot) => {
     none.hidden = keys.length > 0 || model.status.keys.length === 0;
     view.node.lastChild.hidden = model.status.keys.length === 0;
     const shown = keys.find((k) => idOf(k) === model.chosen) || (chart && keys.find((k) => idOf(k) === idOf(chart.key))) || keys[0];
-    if (shown) showChart(shown, chart ? null : boot.history);
-    if (chart) chart.update();
+    const isFirst = !chart;
+    if (shown) showChart(shown, isFirst ? boot.history : null);
+    if (chart && !(isFirst && boot.history)) chart.update();
     events.update();
   };
   view.step = () => keysShown().forEach((k) => rows.has(idOf(k)) && setText(rows.get(idOf(k)).cells[4], nextOf(k)));
