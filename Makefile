@@ -465,6 +465,7 @@ install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: all that is for others
 	  ln -sf $${page##*/} $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done; done
 	install -d $(DESTDIR)$(SCHEMADIR)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(SCHEMADIR)/
+	$(BUILD)/flyball config schema >$(DESTDIR)$(SCHEMADIR)/config.json
 	install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	$(BUILD)/flyball completion bash >$(DESTDIR)$(BASHDIR)/flyball
 	$(BUILD)/flyball completion zsh >$(DESTDIR)$(ZSHDIR)/_flyball
@@ -478,7 +479,7 @@ uninstall: ## what install put there, and nothing else
 	for name in $$($(FUNCTIONS) $(PAGES3)); do rm -f $(DESTDIR)$(MANDIR)/man3/$$name.3; done
 	rm -f $(DESTDIR)$(BASHDIR)/flyball $(DESTDIR)$(ZSHDIR)/_flyball \
 	  $(DESTDIR)$(FISHDIR)/flyball.fish
-	rm -f $(addprefix $(DESTDIR)$(SCHEMADIR)/,$(notdir $(SCHEMAS)))
+	rm -f $(addprefix $(DESTDIR)$(SCHEMADIR)/,$(notdir $(SCHEMAS)) config.json)
 	-rmdir $(DESTDIR)$(INCDIR)/flyball $(DESTDIR)$(SCHEMADIR) $(DESTDIR)$(dir $(SCHEMADIR))
 
 # What each object was made from, as the compiler saw it.

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "config/table.h"
 #include "signal/preset.h"
 
 struct completion_line {
@@ -28,15 +29,39 @@ static const struct {
 
 enum completes fb_completes(const struct option_row *row)
 {
-    if (row->choices || row->has_providers)
+    if (row->choices || row->has_providers || row->has_keys)
         return COMPLETES_WORDS;
     if (row->kind == KIND_FOLDER)
         return COMPLETES_FOLDERS;
     return row->kind == KIND_FILE || !row->name[0] ? COMPLETES_FILES : COMPLETES_NOTHING;
 }
 
+/* Keys that are there whatever a file says: no entries of maps. */
+static void add_key(void *to, const struct config_row *key)
+{
+    struct buffer *b = to;
+
+    if (strchr(key->path, '*') || key->key->type == CONFIG_SECTION || key->key->type == CONFIG_MAP)
+        return;
+    if (b->size > 0 && b->bytes[b->size - 1] != ' ')
+        fb_buffer_add_char(b, ' ');
+    fb_buffer_add_text(b, key->path);
+    fb_buffer_add_char(b, '=');
+}
+
+static void add_keys(struct buffer *b)
+{
+    struct buffer keys = BUFFER_INIT;
+
+    fb_config_each_key(add_key, &keys);
+    fb_buffer_add(b, keys.bytes, keys.size);
+    fb_buffer_fini(&keys);
+}
+
 void fb_complete_words(struct buffer *b, const struct option_row *row)
 {
+    if (row->has_keys)
+        add_keys(b);
     for (size_t i = 0; row->choices && row->choices[i]; i++) {
         if (i > 0)
             fb_buffer_add_char(b, ' ');

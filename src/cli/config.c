@@ -32,7 +32,7 @@ static const struct option_row ROWS[] = {
      .is_open = true, .about = "what to do, and with which file"},
     {"--origin", OPTION_FLAG(origin), .about = "show: where each value came from"},
     {"--json", OPTION_FLAG(json), .about = "show and keys: one JSON object"},
-    {"-s,--set", OPTION_MANY(set, "KEY=VALUE"),
+    {"-s,--set", OPTION_MANY(set, "KEY=VALUE"), .has_keys = true,
      .about = "a value over all others, such as providers.github.rate=5/s"},
     {0},
 };

@@ -66,7 +66,7 @@ const struct option_row fb_fetch_options[] = {
     {"--config", OPTION_FILE(config, "FILE|none"),
      .about = "providers, limits and how to send from this file, as in flyball.yaml(5); not said: "
               "where flyball-config(1) looks"},
-    {"-s,--set", OPTION_MANY(set, "KEY=VALUE"),
+    {"-s,--set", OPTION_MANY(set, "KEY=VALUE"), .has_keys = true,
      .expects = "a key such as providers.github.rate=5/s", .about = "a value of the configuration"},
     {"--provider", OPTION_TEXT(provider, "NAME"), .has_providers = true,
      .expects = "the name of a provider",

@@ -63,6 +63,7 @@ struct option_row {
     const char *const *choices;
     bool is_open;       /* other words than `choices` are taken as well */
     bool has_providers; /* completed with the names of providers */
+    bool has_keys;      /* completed with the keys of the configuration */
     bool is_once;       /* left out of the command that goes on */
     enum option_hides hides;
     enum option_kind kind;

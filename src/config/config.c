@@ -191,6 +191,7 @@ static void read_all(struct reading *r, const struct config_sources *from)
     unfold_limits(r);
     fb_environment_add(r, from->environment);
     fb_flags_add(r, from->flags);
+    unfold_limits(r); /* of providers that were said there as a whole */
     if (!r->is_out_of_memory)
         fb_providers_add_presets(r);
     if (!r->is_out_of_memory)

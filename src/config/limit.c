@@ -115,6 +115,8 @@ static void move_rate(struct reading *r, struct yaml_node *owner, struct yaml_no
         return;
     if (fb_tree_find(limit, "rate")) {
         fb_reading_tell(r, rate, ABOUT_KEY, "rate: said twice, its limit has a rate as well");
+        fb_tree_take(rate);
+        fb_yaml_free(rate);
         return;
     }
     fb_tree_take(rate);

@@ -6,6 +6,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -46,18 +47,56 @@ static void check_name(struct reading *r, const struct config_provider *p)
     }
 }
 
-/* A host belongs to one provider. */
-static void check_hosts(struct reading *r, const struct config_provider *p)
-{
-    const struct yaml_node *hosts = NODE(r, "providers", p->name, "hosts");
+struct owned {
+    const char *host;
+    const struct yaml_node *at;
+    size_t provider; /* in the order of the file */
+};
 
-    for (const struct config_provider *o = r->config->provider; o < p; o++) {
+static int by_host(const void *a, const void *b)
+{
+    const struct owned *x = a, *y = b;
+    int order = strcmp(x->host, y->host);
+
+    return order ? order : (x->provider > y->provider) - (x->provider < y->provider);
+}
+
+/* All hosts that are written, `all` having room for them; NULL: only count. */
+static size_t collect_hosts(const struct reading *r, struct owned *all)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->config->provider_count; i++) {
+        const struct yaml_node *hosts =
+            fb_tree_find(NODE(r, "providers", r->config->provider[i].name), "hosts");
+
+        if (!hosts || hosts->kind != YAML_LIST)
+            continue;
         for (const struct yaml_node *n = hosts->child; n; n = n->next) {
-            for (const char *const *h = o->hosts; *h; h++) {
-                if (n->kind == YAML_TEXT && strcmp(*h, n->text) == 0)
-                    fb_reading_tell(r, n, ABOUT_VALUE, "'%s' belongs to '%s' already", *h, o->name);
-            }
+            if (n->kind != YAML_TEXT)
+                continue;
+            if (all)
+                all[count] = (struct owned){n->text, n, i};
+            count++;
         }
+    }
+    return count;
+}
+
+/* A host belongs to one provider. */
+static void check_hosts(struct reading *r)
+{
+    size_t count = collect_hosts(r, NULL);
+    struct owned *all = fb_reading_alloc(r, count * sizeof *all);
+
+    if (!all || count == 0)
+        return;
+    (void)collect_hosts(r, all);
+    qsort(all, count, sizeof *all, by_host);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(all[i].host, all[i - 1].host) == 0 && all[i].provider != all[i - 1].provider)
+            fb_reading_tell(r, all[i].at, ABOUT_VALUE, "'%s' belongs to '%s' already", all[i].host,
+                            r->config->provider[all[i - 1].provider].name);
     }
 }
 
@@ -188,7 +227,6 @@ static void check_provider(struct reading *r, struct config_provider *p)
     p->preset = p->preset_name ? fb_preset_find(fb_slice_of(p->preset_name)) : NULL;
     p->limit = p->limit ? p->limit : "";
     check_name(r, p);
-    check_hosts(r, p);
     check_pools(r, p);
     check_credentials(r, p);
     warn_limits(r, p);
@@ -308,6 +346,7 @@ void fb_config_check(struct reading *r)
     warn_limit(r, NULL, fb_tree_find(r->root, "limit"), NULL);
     for (size_t i = 0; i < c->provider_count; i++)
         check_provider(r, &c->provider[i]);
+    check_hosts(r);
     for (size_t i = 0; i < c->batch_count; i++)
         check_batch(r, &c->batch[i]);
     if (c->concurrency.total > 0 && c->concurrency.reserved >= c->concurrency.total)

@@ -25,7 +25,7 @@ struct builder {
     struct yaml_node *waiting; /* a key whose value comes next, already in its map */
     int depth;
     int documents;
-    bool has_doubles; /* a key twice in a map */
+    int doubles; /* keys that were in their map already */
     bool out_of_memory;
 };
 
@@ -40,6 +40,25 @@ static struct place place_of(const char *bytes, size_t offset)
         at.line += bytes[i] == '\n';
     }
     return at;
+}
+
+/*
+ * libfyaml looks at all brackets that are open before it tells of the first, at some hundred bytes
+ * each. Those in quotes are counted, too: nobody has a thousand of them.
+ */
+#define BRACKETS_MAX 1000
+
+static size_t brackets_end(const char *bytes, size_t size)
+{
+    int open = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        open += bytes[i] == '[' || bytes[i] == '{';
+        open -= open > 0 && (bytes[i] == ']' || bytes[i] == '}');
+        if (open > BRACKETS_MAX)
+            return i;
+    }
+    return size;
 }
 
 static bool is_readable(const char *bytes, size_t size, struct mistakes *m)
@@ -57,6 +76,12 @@ static bool is_readable(const char *bytes, size_t size, struct mistakes *m)
     }
     if (nul) {
         fb_mistake(m, place_of(bytes, (size_t)(nul - bytes)), "a NUL byte");
+        return false;
+    }
+    size_t brackets = brackets_end(bytes, size);
+    if (brackets < size) {
+        fb_mistake(m, place_of(bytes, brackets), "more than %d maps and lists within each other",
+                   FB_YAML_DEPTH_MAX);
         return false;
     }
     return true;
@@ -150,8 +175,7 @@ static bool may_add_key(struct builder *b, const char *key, struct place at)
         if (strcmp(n->key, key) == 0) {
             fb_mistake(b->m, at, "'%s' for the second time; the first is in line %d", key,
                        n->key_at.line);
-            b->has_doubles = true;
-            break;
+            return ++b->doubles < FB_YAML_DOUBLES_MAX;
         }
     }
     if (count >= FB_YAML_KEYS_MAX)
@@ -338,7 +362,7 @@ int fb_yaml_read_on(const char *bytes, size_t size, struct mistakes *m, struct y
         *ret_root = b.root;
     else
         fb_yaml_free(b.root);
-    return result == 0 && b.has_doubles ? -EINVAL : result;
+    return result == 0 && b.doubles > 0 ? -EINVAL : result;
 }
 
 int fb_yaml_read(const char *bytes, size_t size, struct mistakes *m, struct yaml_node **ret_root)

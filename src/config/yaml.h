@@ -14,9 +14,10 @@
 
 #include "config/mistakes.h"
 
-#define FB_YAML_SIZE_MAX  (1024 * 1024) /* bytes of a file */
-#define FB_YAML_DEPTH_MAX 32            /* maps and lists within each other */
-#define FB_YAML_KEYS_MAX  1000          /* of one map */
+#define FB_YAML_SIZE_MAX    (1024 * 1024) /* bytes of a file */
+#define FB_YAML_DEPTH_MAX   32            /* maps and lists within each other */
+#define FB_YAML_KEYS_MAX    1000          /* of one map */
+#define FB_YAML_DOUBLES_MAX 20            /* keys that are there twice: then reading ends */
 
 enum yaml_kind { YAML_TEXT, YAML_LIST, YAML_MAP };
 

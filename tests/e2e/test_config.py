@@ -72,7 +72,9 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path):
     b'a: &a [x, x]\nb: &b [*a, *a]\n' * 1000, b'[' * 1_000_000, b'{a: ' * 200_000,
     b'x' * 100_000_000, b'a:\n' * 300_000, b'- ' * 400_000,
     b'"' + b'\\x41' * 200_000, b'? ' * 300_000,
-], ids=['aliases', 'lists', 'maps', 'large', 'twice', 'dashes', 'escapes', 'keys'])
+    b'providers:\n  a: {hosts: [' + b', '.join(b'h%d.example' % i for i in range(60_000)) + b']}\n'
+    b'  b: {hosts: [' + b', '.join(b'h%d.example' % i for i in range(10_000)) + b']}\n',
+], ids=['aliases', 'lists', 'maps', 'large', 'twice', 'dashes', 'escapes', 'keys', 'hosts'])
 def test_bombs_are_refused_with_little_memory(tmp_path, bomb):
     (tmp_path / 'bomb.yaml').write_bytes(bomb)
     command = f'ulimit -v 400000; exec {FLYBALL} config check bomb.yaml'
@@ -186,6 +188,24 @@ def test_the_schema_takes_what_the_loader_takes(tmp_path):
         assert not list(checker.iter_errors(shown)), path.name
     for text in ('mode: fast', 'provders: {}', 'retries: -1', 'timeouts: {connect: soon}'):
         assert list(checker.iter_errors(yaml.safe_load(text))), text
+
+
+def test_examples_are_right(tmp_path):
+    examples = sorted((ROOT / 'examples').glob('*.yaml'))
+    assert examples
+    for path in examples:
+        done = config(tmp_path, 'check', str(path))
+        assert (done.returncode, done.stderr) == (0, ''), path
+    page = (ROOT / 'docs/man/flyball.yaml.5').read_text()
+    (tmp_path / 'page.yaml').write_text(page.partition('.Bd -literal\n')[2].partition('.Ed')[0])
+    assert config(tmp_path, 'check', 'page.yaml').returncode == 0
+
+
+def test_keys_are_completed(tmp_path):
+    for shell in ('bash', 'zsh', 'fish'):
+        script = subprocess.run([FLYBALL, 'completion', shell], text=True, capture_output=True,
+                                check=True).stdout
+        assert 'timeouts.connect=' in script and 'providers.*' not in script
 
 
 # ------------------------------------------------------------------------------------------ fetch

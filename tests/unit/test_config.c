@@ -171,6 +171,18 @@ static void names_are_found_whatever_their_case_and_signs(void **state)
     fb_config_free(c);
 }
 
+static void a_provider_may_be_said_as_a_whole(void **state)
+{
+    const char *const flags[] = {"providers.a={rate: 0.5/s, pools: {x: {path: /x, rate: 1/s}}}",
+                                 NULL};
+    struct config *c = load_with("providers:\n  a: {rate: 9/s}\n", NULL, flags);
+
+    (void)state;
+    assert_string_equal(c->provider[0].limit, "rate=0.5/s");
+    assert_string_equal(c->provider[0].pool[0].limit, "rate=1/s");
+    fb_config_free(c);
+}
+
 static void an_environment_alone_is_enough(void **state)
 {
     const char *const environment[] = {"FLYBALL_PROVIDERS__GITHUB__RATE=1/s", NULL};
@@ -281,9 +293,29 @@ static void bombs_are_refused(void **state)
         large[i] = "a:\n"[i % 3];
     from.size = FB_YAML_SIZE_MAX - FB_YAML_SIZE_MAX % 3;
     assert_int_equal(fb_config_load(&from, &report, &c), -EINVAL);
-    assert_int_equal(report.kept, FB_REPORT_MAX);
-    assert_contains(fb_config_report_text(&report), "more\n");
+    assert_int_equal(report.mistakes, FB_YAML_DOUBLES_MAX);
     fb_config_report_fini(&report);
+}
+
+static void of_many_mistakes_the_first_are_told(void **state)
+{
+    struct config_report report = {0};
+    struct buffer text = BUFFER_INIT;
+    struct config *c = NULL;
+
+    (void)state;
+    for (int i = 0; i < 150; i++) {
+        fb_buffer_add_text(&text, "k");
+        fb_buffer_add_int(&text, i);
+        fb_buffer_add_text(&text, ": 1\n");
+    }
+    struct config_sources from = {.file = "f.yaml", .bytes = text.bytes, .size = text.size};
+    assert_int_equal(fb_config_load(&from, &report, &c), -EINVAL);
+    assert_int_equal(report.mistakes, 150);
+    assert_int_equal(report.kept, FB_REPORT_MAX);
+    assert_contains(fb_config_report_text(&report), "and 50 more\n");
+    fb_config_report_fini(&report);
+    fb_buffer_fini(&text);
 }
 
 /* ------------------------------------------------------------------------------------- warnings */
@@ -532,12 +564,14 @@ int main(void)
         cmocka_unit_test(flag_over_environment_over_file_over_preset_over_default),
         cmocka_unit_test(a_whole_limit_in_the_environment_comes_before_its_words),
         cmocka_unit_test(names_are_found_whatever_their_case_and_signs),
+        cmocka_unit_test(a_provider_may_be_said_as_a_whole),
         cmocka_unit_test(an_environment_alone_is_enough),
         cmocka_unit_test(older_names_are_understood),
         cmocka_unit_test(mistakes_have_their_line_and_a_caret),
         cmocka_unit_test(mistakes_outside_of_the_file_say_where),
         cmocka_unit_test(a_missing_file_is_missing),
         cmocka_unit_test(bombs_are_refused),
+        cmocka_unit_test(of_many_mistakes_the_first_are_told),
         cmocka_unit_test(what_is_unwise_is_warned_of),
         cmocka_unit_test(differences_are_told_value_by_value),
         cmocka_unit_test(a_request_finds_its_provider_and_pool),
