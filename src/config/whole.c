@@ -124,8 +124,8 @@ static void check_credentials(struct reading *r, const struct config_provider *p
         struct yaml_node *all = fb_tree_find(fb_tree_find(providers, p->name), "credentials");
         struct yaml_node *n = fb_tree_find(all, c->name);
 
-        if (!n)
-            return; /* of a provider that is there twice, which was told */
+        if (!n || n->kind != YAML_MAP)
+            continue; /* something is wrong there, or there twice, which was told */
         if (c->secret.env && c->secret.file)
             fb_reading_tell(r, n, ABOUT_KEY, "%s: env and file, expected one of them", c->name);
         else if (!c->secret.env && !c->secret.file && n->kind == YAML_MAP &&
