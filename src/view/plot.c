@@ -12,7 +12,16 @@
 
 #define NS_PER_S 1e9
 
-enum { LEFT = 48, RIGHT = 12, TOP = 30, BOTTOM = 30, CHART_H = 170, BAR_H = 26, LABEL_W = 92 };
+enum {
+    LEFT = 48,
+    RIGHT = 12,
+    TOP = 30,
+    BOTTOM = 30,
+    CHART_H = 170,
+    BAR_H = 26,
+    LABEL_W = 92,
+    TICK_GAP = 52
+};
 
 void fb_plot_add(struct buffer *to, const char *format, ...)
 {
@@ -339,15 +348,19 @@ static void draw_spans(const struct frame *f, const struct bars *b)
     double low = (double)fb_spans_begin(b->first * GROUP);
     double high = (double)fb_spans_begin((b->last + 1) * GROUP);
     double step = high / fmax(low, 1e3) > 30.0 ? 10.0 : 2.0;
+    double last = 0.0; /* where the last word is */
     double first = step == 10.0 ? pow(10.0, ceil(log10(fmax(low, 1e3)))) : fmax(low, 1e3);
 
     for (double ns = first; ns <= high * 1.0001; ns *= step) {
+        double x = fmin(x_of(f, place_of(b, ns)), f->width - 26);
         struct buffer text = BUFFER_INIT;
 
         fb_view_add_short((int64_t)ns, &text);
-        if (fb_buffer_text(&text))
-            fb_plot_add(f->to, "<text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-                        fmin(x_of(f, place_of(b, ns)), f->width - 26), f->bottom + 18, text.bytes);
+        if (fb_buffer_text(&text) && x - last > TICK_GAP) {
+            fb_plot_add(f->to, "<text class=\"tick mid\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x,
+                        f->bottom + 18, text.bytes);
+            last = x;
+        }
         fb_buffer_fini(&text);
     }
 }
@@ -361,7 +374,8 @@ static void draw_share(const struct frame *f, const struct bars *b, const struct
     struct buffer text = BUFFER_INIT;
 
     fb_view_add_short((int64_t)ns, &text);
-    fb_plot_add(f->to, "<path class=\"share\" d=\"M%.1f %.0fV%.0f\"/>", x, y - 10, f->bottom);
+    /* Below all three words: none of them is crossed out. */
+    fb_plot_add(f->to, "<path class=\"share\" d=\"M%.1f %dV%.0f\"/>", x, TOP + 42, f->bottom);
     fb_plot_add(f->to, "<text class=\"num%s\" x=\"%.1f\" y=\"%.0f\">p%d %s</text>\n",
                 is_right ? " end" : "", is_right ? x - 5 : x + 5, y, percent,
                 fb_buffer_text(&text) ? text.bytes : "");

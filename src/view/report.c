@@ -294,7 +294,7 @@ void fb_view_report_svg(const struct view_report *r, struct buffer *to)
 {
     struct buffer inside = BUFFER_INIT;
     struct buffer sentence = BUFFER_INIT;
-    double y = add_caption(26, base_of(r->batch->list), "h1", &inside);
+    double y = add_caption(34, base_of(r->batch->list), "h1", &inside);
 
     add_sentence(r->batch, &sentence);
     y = add_caption(y + 12, fb_buffer_text(&sentence) ? sentence.bytes : "", "text", &inside);
