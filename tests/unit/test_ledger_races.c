@@ -29,7 +29,6 @@ static void interfere(const char *call)
 
 void __real_fb_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t span_ns);
 bool __real_fb_life_is_over(uint64_t who);
-int64_t __real_fb_clock_boot_ns(void);
 int64_t __real_fly_now(void);
 
 void __wrap_fb_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t span_ns);
@@ -54,10 +53,11 @@ bool __wrap_fb_life_is_over(uint64_t who)
     return over;
 }
 
+/* For whoever waits for a lock time stands still: a busy machine must not make it give up. */
 int64_t __wrap_fb_clock_boot_ns(void)
 {
     interfere("clock");
-    return __real_fb_clock_boot_ns();
+    return S;
 }
 
 int64_t __wrap_fly_now(void)
