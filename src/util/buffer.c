@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "util/alloc.h"
-#include "util/text.h"
 
-#define ROOM_MIN 256
+#define ROOM_MIN   256
+#define DIGITS_MAX 20 /* of an int64_t, its sign included */
 
 void fb_buffer_fini(struct buffer *b)
 {
@@ -79,12 +79,17 @@ void fb_buffer_add_char(struct buffer *b, char c)
 
 void fb_buffer_add_int(struct buffer *b, int64_t value)
 {
-    char digits[24];
-    struct text t;
+    char digits[DIGITS_MAX];
+    size_t at = sizeof digits;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 
-    fb_text_init(&t, digits, sizeof digits);
-    fb_text_add_int(&t, value);
-    fb_buffer_add(b, digits, (size_t)(t.at - digits));
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (value < 0)
+        digits[--at] = '-';
+    fb_buffer_add(b, digits + at, sizeof digits - at);
 }
 
 const char *fb_buffer_text(struct buffer *b)

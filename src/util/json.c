@@ -59,8 +59,27 @@ static size_t add_high(struct buffer *b, const char *bytes, size_t left)
     return good ? good : 1;
 }
 
+/* Nearly all strings are plain from end to end: quotes and bytes at once. */
+static void add_plain(struct buffer *b, const char *bytes, size_t size)
+{
+    char *to = size < SIZE_MAX - 2 ? fb_buffer_reserve(b, size + 2) : NULL;
+
+    if (!to) {
+        b->failed = true;
+        return;
+    }
+    to[0] = '"';
+    memcpy(to + 1, bytes, size);
+    to[size + 1] = '"';
+    b->size += size + 2;
+}
+
 void fb_json_add_string(struct buffer *b, const char *bytes, size_t size)
 {
+    if (size > 0 && plain_run(bytes, size) == size) {
+        add_plain(b, bytes, size);
+        return;
+    }
     fb_buffer_add_char(b, '"');
     for (size_t i = 0; i < size;) {
         size_t run = plain_run(bytes + i, size - i);
