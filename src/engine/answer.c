@@ -70,7 +70,7 @@ static bool read_signal(struct key *k, const struct attempt_end *end, int64_t no
     if (end->failure != FAIL_NONE || fly_signal_begin(&r, &about) < 0)
         return false;
     read_headers(&r, end);
-    fly_signal_body(&r, end->body, end->body_size);
+    fly_signal_body(&r, end->body, end->body_fd > 0 ? end->beginning_size : end->body_size);
     return fly_signal_end(&r, ret_signal) == 0;
 }
 

@@ -148,6 +148,7 @@ static int send_it(struct attempt *a)
         .url = j->url,
         .method = j->method,
         .id = j->id,
+        .folder = j->folder,
         .body = j->drops_body ? NULL : j->body,
         .body_size = j->drops_body ? 0 : j->body_size,
         .is_once = !fb_job_is_idempotent(j) && !(j->flags & ENGINE_RETRYABLE),

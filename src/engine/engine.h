@@ -73,6 +73,8 @@ struct engine_task {
     const char *pool;       /* NULL: "default" */
     const char *credential; /* what the key is told apart by; NULL: a hash of Authorization */
     const char *operation;  /* row of the recovery table; NULL: "download" */
+    const char
+        *folder; /* a body above spill_bytes goes to an unnamed file there; NULL: none does */
     const char *const *alternative; /* other URLs for the same thing, best first */
     size_t alternative_count;
     enum priority priority;
@@ -116,8 +118,9 @@ struct engine_result {
     const char *method;
     const struct engine_header *header; /* of the last answer, values unfolded, names as sent */
     size_t header_count;
-    const void *body; /* whole, and only with an answer; NUL follows it */
+    const void *body; /* whole, and only with an answer; NUL follows it; NULL with body_fd */
     size_t body_size;
+    int body_fd;       /* a file without a name that has the body, open for the call; 0: none has */
     int32_t attempts;  /* earlier runs included; throttled answers are none */
     int32_t requests;  /* what left in this run: attempts, redirect hops, paid re-sends */
     int32_t throttled; /* answers that were refusals for rate */
@@ -218,6 +221,7 @@ struct engine_options {
     int32_t redirects_max;    /* 10 */
 
     int64_t body_bytes_max; /* decompressed: 64 MiB; more is FAIL_TOO_LARGE */
+    int64_t spill_bytes;    /* larger ones go to a file where the task names a folder: 256 KiB */
     int64_t head_bytes_max; /* 64 KiB */
     int32_t headers_max;    /* 200 */
     int32_t inflate_max;    /* decompressed : compressed, above the first MiB: 200 */

@@ -108,7 +108,7 @@ struct job {
     const char *method;
     const char *id;
     const char *operation;
-    const char *provider, *preset, *pool, *credential; /* as given, or NULL */
+    const char *provider, *preset, *pool, *credential, *folder; /* as given, or NULL */
     const struct engine_header *header;
     const char *const *alternative;
     const void *body;

@@ -24,7 +24,8 @@ static size_t task_size(const struct engine_task *t)
 {
     size_t size = text_size(t->url) + text_size(t->method) + text_size(t->id) +
                   text_size(t->provider) + text_size(t->preset) + text_size(t->pool) +
-                  text_size(t->credential) + text_size(t->operation) + t->body_size;
+                  text_size(t->credential) + text_size(t->operation) + text_size(t->folder) +
+                  t->body_size;
 
     for (size_t i = 0; i < t->header_count; i++)
         size += text_size(t->header[i].name) + text_size(t->header[i].value);
@@ -70,6 +71,7 @@ static void fill(struct job *j, const struct engine_task *t)
     j->pool = put(&at, t->pool);
     j->credential = put(&at, t->credential);
     j->operation = t->operation ? put(&at, t->operation) : FB_OPERATION_DEFAULT;
+    j->folder = put(&at, t->folder);
     if (t->body_size)
         j->body = memcpy(at, t->body, t->body_size);
     j->body_size = t->body_size;
@@ -336,8 +338,9 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
         r.status = last->status;
         r.header = last->header;
         r.header_count = last->header_count;
-        r.body = last->body;
+        r.body = last->body_fd > 0 ? NULL : last->body;
         r.body_size = last->body_size;
+        r.body_fd = last->body_fd;
         e->stats.body_bytes += (int64_t)last->body_size;
     }
     count_end(e, j, end);

@@ -197,6 +197,7 @@ static void port_tune(void *self, const struct engine_options *o)
 
     n->options.connect_ns = o->connect_ns;
     n->options.body_bytes_max = o->body_bytes_max;
+    n->options.spill_bytes = o->spill_bytes;
     n->options.head_bytes_max = o->head_bytes_max;
     n->options.headers_max = o->headers_max;
     n->options.inflate_max = o->inflate_max;

@@ -56,11 +56,15 @@ struct transfer {
     struct curl_slist *headers;
     struct http_answer answer;
     struct buffer head; /* lines of the latest head, as they came */
-    struct buffer body;
+    struct buffer body; /* all of it, or its beginning where it is spilled */
+    int64_t body_size;  /* of all of it */
+    int spill_fd;       /* has all of it; 0: it is in memory */
+    char *folder;       /* for that; owned; of this or an earlier request */
     struct engine_header *header;
     size_t header_room;
     enum http_fault fault;
     curl_off_t uploaded;
+    bool wants_file; /* for a large body, and has none yet */
     bool refuses_private;
     bool was_refused;  /* by policy */
     bool was_not_paid; /* a re-send that found no permit */
@@ -123,6 +127,11 @@ int fb_transfer_start(struct net *n, struct attempt *a, const struct attempt_req
 void fb_transfer_abort(struct transfer *t);
 void fb_transfer_done(struct transfer *t, CURLcode code);
 void fb_transfer_free(struct transfer *t);
+
+/* spill.c: a body in pieces, to memory or to a file. False: memory is out. */
+bool fb_spill_begin(struct transfer *t, const char *folder);
+bool fb_spill_add(struct transfer *t, const char *bytes, size_t size);
+void fb_spill_end(struct transfer *t); /* it is not needed any more */
 
 /* transfer_options.c: what stays the same for every request of an easy handle. */
 int fb_transfer_setup(struct transfer *t);

@@ -25,6 +25,7 @@ struct attempt_request {
     const void *body;
     size_t body_size;
     const char *id;
+    const char *folder; /* for a large body of the answer, or NULL */
     bool is_once; /* not to be sent twice: on a connection that is new or was in use just now */
     bool refuse_private; /* to a public address or not at all */
 };
@@ -36,8 +37,10 @@ struct attempt_end {
     int32_t status;       /* 0: no answer */
     const struct engine_header *header;
     size_t header_count;
-    const void *body;
+    const void *body; /* with body_fd: its beginning, of beginning_size */
     size_t body_size;
+    size_t beginning_size;
+    int body_fd;      /* has all of it; 0: none */
     bool from_public; /* it came from an address that is not private */
 };
 

@@ -70,6 +70,7 @@ static void put_back(struct transfer *t)
     }
     t->attempt = NULL;
     shrink(&t->head);
+    fb_spill_end(t);
     shrink(&t->body);
     t->next = p->idle;
     p->idle = t;
@@ -85,6 +86,7 @@ void fb_transfer_free(struct transfer *t)
     curl_easy_cleanup(t->easy);
     fb_buffer_fini(&t->head);
     fb_buffer_fini(&t->body);
+    fb_free(t->folder);
     fb_free(t->header);
     fb_free(t);
 }
@@ -195,6 +197,10 @@ static int prepare(struct transfer *t, const struct attempt_request *r)
     t->was_refused = t->was_not_paid = t->is_too_large = t->from_public = false;
     t->refuses_private = r->refuse_private;
     t->uploaded = 0;
+    t->body_size = 0;
+    t->wants_file = r->folder != NULL;
+    if (r->folder && !fb_spill_begin(t, r->folder))
+        return -ENOMEM;
     t->error[0] = '\0';
     t->is_usual = is_usual(r);
     curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
@@ -313,7 +319,9 @@ void fb_transfer_done(struct transfer *t, CURLcode code)
         end.header_count = fb_head_split(&t->head, &t->header, &t->header_room);
         end.header = t->header;
         end.body = t->body.size ? fb_buffer_text(&t->body) : "";
-        end.body_size = end.body ? t->body.size : 0;
+        end.body_size = end.body ? (size_t)t->body_size : 0;
+        end.beginning_size = t->body.size;
+        end.body_fd = t->spill_fd;
     }
     fb_attempt_done(a, &end);
     put_back(t);

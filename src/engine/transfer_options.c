@@ -45,10 +45,10 @@ static bool inflates_too_much(const struct transfer *t, size_t more)
     const struct engine_options *o = &t->pool->net->options;
     curl_off_t wire = 0;
 
-    if (!o->connect.decompress || t->body.size + more <= INFLATE_FREE)
+    if (!o->connect.decompress || t->body_size + (int64_t)more <= INFLATE_FREE)
         return false;
     curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &wire);
-    return (int64_t)(t->body.size + more) / o->inflate_max > (int64_t)wire;
+    return (t->body_size + (int64_t)more) / o->inflate_max > (int64_t)wire;
 }
 
 static size_t on_body(char *bytes, size_t one, size_t size, void *arg)
@@ -58,12 +58,11 @@ static size_t on_body(char *bytes, size_t one, size_t size, void *arg)
 
     (void)one;
     fb_attempt_moves(t->attempt, true);
-    if ((int64_t)(t->body.size + size) > o->body_bytes_max || inflates_too_much(t, size)) {
+    if (t->body_size + (int64_t)size > o->body_bytes_max || inflates_too_much(t, size)) {
         t->is_too_large = true;
         return 0;
     }
-    fb_buffer_add(&t->body, bytes, size);
-    return t->body.failed ? 0 : size;
+    return fb_spill_add(t, bytes, size) ? size : 0;
 }
 
 /* Before each request on a connection that is ready; again when libcurl sends it once more. */

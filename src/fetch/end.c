@@ -45,6 +45,12 @@ void fb_end_found(struct fetch *f)
     }
 }
 
+/* What it takes until it is written; files count, so that there are never many of them open. */
+static size_t weight_of(const struct result *r)
+{
+    return r->size + (r->fd > 0 ? FETCH_FILE_BYTES : 0);
+}
+
 static void committed(struct journal_entry *e, int error)
 {
     struct result *r = (struct result *)(void *)e; /* its first member */
@@ -52,7 +58,7 @@ static void committed(struct journal_entry *e, int error)
 
     f->out--;
     f->writing--;
-    f->bytes -= r->size;
+    f->bytes -= weight_of(r);
     if (error < 0)
         fb_end_worse(f, f->is_pipe_gone ? FETCH_DONE : FETCH_BROKEN);
     else if (e->state != ITEM_pending && !e->next)
@@ -71,7 +77,7 @@ static void hand_over(struct fetch *f, struct result *r, const struct errand *e,
     r->entry.done = committed;
     f->out++;
     f->writing++;
-    f->bytes += r->size;
+    f->bytes += weight_of(r);
     /* The last one, this one's errand being all that is left: nothing comes to be gathered. */
     r->entry.job.urgent = f->list_ended && f->out - f->writing <= 1;
     /* There is always room: far less is under way than the store takes. */
@@ -141,6 +147,7 @@ static struct result_facts facts_of(const struct errand *e, const struct engine_
         .header_count = r->header_count,
         .body = r->body,
         .body_size = r->body_size,
+        .body_fd = r->body_fd,
         .status = r->status,
         .attempts = r->attempts,
         .requests = r->requests,

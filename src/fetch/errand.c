@@ -178,6 +178,14 @@ static bool add_configured(struct errand *e, struct headers *h, struct engine_ta
     return true;
 }
 
+/* A large body goes straight to its file, unless somebody wants to look at all of it. */
+static bool streams(const struct errand *e)
+{
+    const struct fetch_options *o = e->fetch->o;
+
+    return o->folder && !o->cursor && !e->is_robots && !fb_conditional_applies(e);
+}
+
 static void submit(struct errand *e, const struct cached *known)
 {
     struct fetch *f = e->fetch;
@@ -206,6 +214,7 @@ static void submit(struct errand *e, const struct cached *known)
         .cost = i->cost,
         .flags = i->retryable ? ENGINE_RETRYABLE : 0,
         .not_before_ns = e->not_before_s * NS_PER_S,
+        .folder = streams(e) ? f->o->folder : NULL,
         .user = e,
         .client = f->client,
     };

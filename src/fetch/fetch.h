@@ -20,10 +20,11 @@
 #include "fetch/screen.h"
 #include "store/journal.h"
 
-#define FETCH_ITEMS_MIN 256         /* between the list and their answers, at first */
-#define FETCH_ITEMS_MAX 131072      /* where several keys wait for different things */
-#define FETCH_BYTES_MAX (64u << 20) /* of results that wait for the disk */
-#define FETCH_DRAIN_MS  5000        /* what is under way may take after an interrupt */
+#define FETCH_ITEMS_MIN  256         /* between the list and their answers, at first */
+#define FETCH_ITEMS_MAX  131072      /* where several keys wait for different things */
+#define FETCH_BYTES_MAX  (64u << 20) /* of results that wait for the disk */
+#define FETCH_FILE_BYTES (1u << 20)  /* what an open file of a result counts for */
+#define FETCH_DRAIN_MS   5000        /* what is under way may take after an interrupt */
 
 /* Exit codes, the worst of those that apply. */
 enum fetch_exit {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -191,13 +192,43 @@ static int write_file(struct result *r)
     return error;
 }
 
+/* "folder/.name.part": no file of a body begins with a dot. */
+static int add_temporary(const struct result *r, struct buffer *out)
+{
+    const char *name = strrchr(r->file, '/') + 1;
+
+    fb_buffer_add(out, r->file, (size_t)(name - r->file));
+    fb_buffer_add_char(out, '.');
+    fb_buffer_add_text(out, name);
+    fb_buffer_add_text(out, ".part");
+    return fb_buffer_text(out) ? 0 : -ENOMEM;
+}
+
+/* It is written already: it gets a name, in the place of what had that name before. */
+static int name_file(struct result *r)
+{
+    struct buffer temporary = BUFFER_INIT;
+    char from[32];
+    int error = add_temporary(r, &temporary);
+
+    r->entry.failing = r->file;
+    (void)snprintf(from, sizeof from, "/proc/self/fd/%d", r->fd);
+    if (error == 0)
+        (void)unlink(temporary.bytes);
+    if (error == 0 && (linkat(AT_FDCWD, from, AT_FDCWD, temporary.bytes, AT_SYMLINK_FOLLOW) < 0 ||
+                       rename(temporary.bytes, r->file) < 0))
+        error = -errno;
+    fb_buffer_fini(&temporary);
+    return error;
+}
+
 /* On the worker's thread. */
 static int format(struct journal_entry *e, struct buffer *out)
 {
     struct result *r = (struct result *)(void *)e; /* its first member */
 
     fb_buffer_add(out, r->line, r->line_size);
-    return r->file ? write_file(r) : 0;
+    return !r->file ? 0 : r->fd > 0 ? name_file(r) : write_file(r);
 }
 
 /* ----------------------------------------------------------------------------- all in one piece */
@@ -251,7 +282,7 @@ struct result *fb_result_new(struct result_maker *m, const struct result_facts *
     size_t line = m->line.size;
     if (has_file)
         add_path(m, f);
-    size_t body = has_file ? f->body_size : 0;
+    size_t body = has_file && f->body_fd == 0 ? f->body_size : 0;
     size_t size = sizeof(struct result) + m->line.size + body + text_size(f->id) +
                   text_size(f->place) + text_size(f->sentence);
     struct result *r = m->line.failed ? NULL : fb_blocks_get(&m->blocks, size);
@@ -263,13 +294,22 @@ struct result *fb_result_new(struct result_maker *m, const struct result_facts *
     r->file = has_file ? r->line + r->line_size : NULL;
     r->body = body > 0 ? copy(&at, f->body, body) : NULL;
     fill_entry(&r->entry, f, &at);
+    if (has_file && f->body_fd > 0)
+        r->fd = fcntl(f->body_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (r->fd < 0) {
+        fb_blocks_put(&m->blocks, r, r->size);
+        return NULL;
+    }
     return r;
 }
 
 void fb_result_free(struct result_maker *m, struct result *r)
 {
-    if (r)
-        fb_blocks_put(&m->blocks, r, r->size);
+    if (!r)
+        return;
+    if (r->fd > 0)
+        (void)close(r->fd);
+    fb_blocks_put(&m->blocks, r, r->size);
 }
 
 void fb_result_maker_fini(struct result_maker *m)

@@ -37,6 +37,7 @@ struct result_facts {
     size_t header_count;
     const void *body;
     size_t body_size;
+    int body_fd; /* a file without a name that has the body; 0: `body` does */
     int32_t status;
     int32_t attempts;
     int32_t requests;
@@ -60,6 +61,7 @@ struct result {
     const char *file; /* where the body goes; NULL: nowhere */
     const char *body;
     size_t body_size;
+    int fd; /* has the body, and gets its name; 0: `body` does */
 };
 
 /* What results are made with. */

@@ -2,6 +2,7 @@
 """`flyball fetch`: lists in, results out, and an exit code that says how it went."""
 import base64
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from batch import FAST, LONG_S, Batch  # noqa: E402
+from mock_api import Mock
 from origin import Origin  # noqa: E402
 
 
@@ -473,3 +475,50 @@ def test_a_damaged_memory_is_set_aside(batch, origin):
     assert done.returncode == 0
     assert 'state.db' in done.stderr and 'beginning anew' in done.stderr
     assert (state / 'state.db.aside-1').exists()
+
+
+# --------------------------------------------------------------------------------- large bodies
+
+LARGE = 24 << 20
+
+
+def test_large_bodies_go_straight_to_their_files(batch, tmp_path):
+    """Eight at a time, of 24 MB each: in memory they would be 200 MB."""
+    with Mock() as mock:
+        urls = batch.write([f'http://127.0.0.1:{mock.port}/{i}?bytes={LARGE + i}'
+                            for i in range(16)] + [f'http://127.0.0.1:{mock.port}/small'])
+        run = batch.start(urls, '-o', tmp_path / 'bodies', '-q', '--concurrency', '8', *FAST)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        assert run.stderr.read() == ''
+    assert run.returncode == 0
+    assert usage.ru_maxrss < 100 << 10  # kilobytes
+    results = {r['id']: r for r in batch.results(tmp_path / 'bodies/flyball.jsonl')}
+    for i in range(16):
+        assert results[str(i + 1)]['body_bytes'] == LARGE + i
+        assert (tmp_path / 'bodies' / results[str(i + 1)]['file']).stat().st_size == LARGE + i
+    assert (tmp_path / 'bodies/17').read_bytes().startswith(b'{')
+    whole = (tmp_path / 'bodies/1').read_bytes()
+    assert whole == (whole[:10] * (LARGE // 10 + 1))[:LARGE]
+    assert not list((tmp_path / 'bodies').glob('.*'))
+
+
+def test_a_large_body_takes_the_place_of_an_earlier_one(batch, tmp_path):
+    bodies = tmp_path / 'bodies'
+    bodies.mkdir()
+    (bodies / '1').write_text('old')
+    (bodies / '.1.part').write_text('left behind')
+    with Mock() as mock:
+        done = batch.run(f'http://127.0.0.1:{mock.port}/1?bytes=1000000', '-o', bodies, '-q', *FAST)
+    assert (done.returncode, done.stderr) == (0, '')
+    assert (bodies / '1').stat().st_size == 1000000
+    assert not (bodies / '.1.part').exists()
+
+
+def test_a_large_body_that_is_cut_leaves_nothing(batch, tmp_path):
+    bodies = tmp_path / 'bodies'
+    with Mock() as mock:
+        done = batch.run(f'http://127.0.0.1:{mock.port}/1?bytes=2000000&cut=1000000', '-o', bodies,
+                         '-q', '--retries', '0', *FAST)
+    assert done.returncode == 3
+    assert [p.name for p in bodies.iterdir()] == ['flyball.jsonl']
