@@ -35,19 +35,25 @@ static void tell(struct job *j, enum event_type kind, const struct attempt *a,
 
 /* ---------------------------------------------------------------------------- breaker and pause */
 
+/* By a failure, or by a refusal where those count. */
+static void note_open(struct engine *e, struct key *k, bool was_closed)
+{
+    if (!was_closed || k->breaker.state == BREAKER_CLOSED)
+        return;
+    if (k->down_since_ns == FB_NEVER)
+        k->down_since_ns = e->now_ns;
+    fb_engine_tell(
+        e, FB_EVENT_BREAKER, NULL, k,
+        &(struct event){.cause = "open", .until_ns = fb_breaker_ready_at(&k->breaker, e->now_ns)});
+}
+
 static void note_failure(struct engine *e, struct key *k, int64_t sent_ns)
 {
     bool was_closed = k->breaker.state == BREAKER_CLOSED;
 
     k->failed_ns = e->now_ns;
     fb_breaker_on_failure(&k->breaker, sent_ns, e->now_ns);
-    if (was_closed && k->breaker.state != BREAKER_CLOSED) {
-        if (k->down_since_ns == FB_NEVER)
-            k->down_since_ns = e->now_ns;
-        fb_engine_tell(e, FB_EVENT_BREAKER, NULL, k,
-                       &(struct event){.cause = "open",
-                                       .until_ns = fb_breaker_ready_at(&k->breaker, e->now_ns)});
-    }
+    note_open(e, k, was_closed);
     if (fb_pause_on_failure(&k->pause, e->now_ns))
         fb_engine_tell(e, FB_EVENT_PAUSE, NULL, k,
                        &(struct event){.until_ns = fb_pause_ready_at(&k->pause)});
@@ -55,11 +61,14 @@ static void note_failure(struct engine *e, struct key *k, int64_t sent_ns)
 
 static void note_answer(struct engine *e, struct key *k, int64_t sent_ns, bool is_throttled)
 {
+    bool was_closed = k->breaker.state == BREAKER_CLOSED;
+
     if (is_throttled)
         fb_breaker_on_throttled(&k->breaker, sent_ns, e->now_ns);
     else
         fb_breaker_on_success(&k->breaker, sent_ns, e->now_ns);
     fb_pause_on_success(&k->pause);
+    note_open(e, k, was_closed);
     if (k->breaker.state == BREAKER_CLOSED && k->down_since_ns != FB_NEVER) {
         k->down_since_ns = FB_NEVER;
         fb_engine_tell(e, FB_EVENT_BREAKER, NULL, k, &(struct event){.cause = "closed"});
