@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "daemon/notify.h"
 #include "daemon/parts.h"
@@ -143,14 +144,26 @@ static int bring_into_force(struct daemon *d, struct config *c, struct fly_error
 
 /* -------------------------------------------------------------------------------------- reading */
 
+/* Whoever writes it has begun with taking all away: that is no wish for none. */
+static bool is_empty(const struct daemon *d, const char *file)
+{
+    struct stat now;
+
+    return file && d->config->file && stat(file, &now) == 0 && now.st_size == 0;
+}
+
 static int load(struct daemon *d, struct config **ret_config, struct fly_error *err)
 {
     struct config_report report = {0};
     struct config_sources from = {.file = d->file.size > 0 ? fb_buffer_text(&d->file) : NULL,
                                   .environment = d->o->environment,
                                   .flags = d->o->flags};
+    if (is_empty(d, from.file)) {
+        (void)snprintf(err->text, sizeof err->text, "%.200s: empty, so perhaps just being written",
+                       from.file);
+        return -EINVAL;
+    }
     int rc = fb_config_load(&from, &report, ret_config);
-
     if (rc < 0)
         (void)snprintf(err->text, sizeof err->text, "%.250s",
                        report.mistakes > 0 ? fb_config_report_first(&report) : strerror(-rc));
