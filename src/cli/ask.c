@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "cli/answer.h"
 #include "cli/command.h"
 #include "daemon/place.h"
 
@@ -137,6 +138,17 @@ int fb_ask_say_absent(const struct ask *a, const char *command, int error)
     return EXIT_NO_DAEMON;
 }
 
+int fb_ask_say_nothing(const char *command)
+{
+    struct ask a = {0};
+
+    find_socket(&a);
+    fb_ask_say_absent(&a, command, -ENOENT);
+    fputs("No batch is known, either. Try: flyball fetch urls.txt\n", stderr);
+    fb_ask_fini(&a);
+    return EXIT_NO_DAEMON;
+}
+
 void fb_ask_escape(struct buffer *to, const char *value)
 {
     static const char HEX[] = "0123456789ABCDEF";
@@ -172,20 +184,47 @@ static void make_target(const char *name, const char *query, bool json,
     }
 }
 
-int fb_ask_view(const char *name, const char *query, bool json, const struct view_style *style)
+bool fb_ask_view_into(const char *name, const char *query, bool json,
+                      const struct view_style *style, struct buffer *to)
 {
     struct ask a = {0};
     struct buffer target = BUFFER_INIT;
-    int code = -1;
 
     make_target(name, query, json, style, &target);
     const char *text = fb_buffer_text(&target);
-    if (text && fb_ask(&a, "GET", text, NULL, 0) == 0 && a.status == 200) {
-        (void)fwrite(a.body.bytes, 1, a.body.size, stdout);
-        code = fb_finish_output(stdout, "standard output");
-    }
+    bool answers = text && fb_ask(&a, "GET", text, NULL, 0) == 0 && a.status == 200;
+    if (answers)
+        fb_buffer_add(to, a.body.bytes, a.body.size);
     fb_buffer_fini(&target);
     fb_ask_fini(&a);
+    return answers;
+}
+
+int fb_ask_view(const char *name, const char *query, bool json, const struct view_style *style)
+{
+    struct buffer b = BUFFER_INIT;
+    bool answers = fb_ask_view_into(name, query, json, style, &b);
+
+    if (answers && !b.failed)
+        (void)fwrite(b.bytes, 1, b.size, stdout);
+    fb_buffer_fini(&b);
+    return answers ? fb_finish_output(stdout, "standard output") : -1;
+}
+
+int fb_ask_about(const char *command, const char *name, const char *value, bool json, bool verbose)
+{
+    struct view_style style;
+    struct buffer query = BUFFER_INIT;
+
+    fb_answer_style(&style);
+    style.verbose = verbose;
+    if (value) {
+        fb_buffer_add_text(&query, name);
+        fb_buffer_add_char(&query, '=');
+        fb_ask_escape(&query, value);
+    }
+    int code = fb_ask_view(command, value ? fb_buffer_text(&query) : NULL, json, &style);
+    fb_buffer_fini(&query);
     return code;
 }
 

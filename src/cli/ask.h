@@ -35,11 +35,21 @@ int fb_ask(struct ask *a, const char *method, const char *target, const void *bo
 /* Say that no daemon answers, where it was looked for, and how to start one. EXIT_NO_DAEMON. */
 int fb_ask_say_absent(const struct ask *a, const char *command, int error);
 
+/* The same where the files know nothing either. EXIT_NO_DAEMON. */
+int fb_ask_say_nothing(const char *command);
+
 /*
  * An answer laid out by the daemon: /view/NAME with `query` ("subject=..."; NULL: none), printed.
  * The exit code; or -1 when no daemon is there, or it knows less than the files.
  */
 int fb_ask_view(const char *name, const char *query, bool json, const struct view_style *style);
+
+/* The same, styled as standard output is, with at most one parameter: NULL as `value`, none. */
+int fb_ask_about(const char *command, const char *name, const char *value, bool json, bool verbose);
+
+/* The same into a buffer. True: the daemon has answered. */
+bool fb_ask_view_into(const char *name, const char *query, bool json,
+                      const struct view_style *style, struct buffer *to);
 
 /* An action: what came of it is printed. The exit code: 0, 1 refused, 3 no daemon. */
 int fb_ask_act(const char *command, const char *socket, const char *target);

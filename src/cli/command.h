@@ -49,6 +49,7 @@ struct command {
     X(reload)          \
     X(recycle)         \
     X(provider)        \
+    X(audit)           \
     X(deferred)        \
     X(config)          \
     X(signals)         \

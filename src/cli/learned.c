@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/answer.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
@@ -117,6 +118,21 @@ static int forget_in_store(const struct known *k, const char *provider)
     return error;
 }
 
+/* A daemon that runs has a copy, too; where none does there is nothing to tell. */
+static void tell_daemon(const char *provider)
+{
+    struct ask a = {0};
+    struct buffer target = BUFFER_INIT;
+
+    fb_buffer_add_text(&target, "/admin/learned/forget?provider=");
+    fb_ask_escape(&target, provider ? provider : "*");
+    const char *text = fb_buffer_text(&target);
+    if (text && fb_ask(&a, "POST", text, NULL, 0) < 0)
+        fb_buffer_clear(&target);
+    fb_buffer_fini(&target);
+    fb_ask_fini(&a);
+}
+
 static int reset(const struct learned_line *line, const struct known *k)
 {
     int count = 0;
@@ -129,6 +145,7 @@ static int reset(const struct learned_line *line, const struct known *k)
     }
     if (count < 0)
         return EXIT_FAILED;
+    tell_daemon(line->provider);
     if (line->json)
         printf("{\"schema\":\"flyball.learned-reset/1\",\"forgotten\":%d}\n", count);
     else
@@ -187,9 +204,15 @@ static int learned_run(int argc, char **argv)
     if (fb_options_read(&fb_command_learned, argc, argv, &line) < 0 ||
         read_words(&line, &is_reset) < 0)
         return EXIT_USAGE;
-    int exit_code = fb_known_read(&k, line.provider, &err) < 0 ? fb_answer_fail(NAME, err.text)
-                    : is_reset                                 ? reset(&line, &k)
-                                                               : show(&line, &k);
+    /* What was raised and lowered is in the files alone. */
+    int exit_code = is_reset || line.verbose || line.json
+                        ? -1
+                        : fb_ask_about(NAME, "provider", line.provider, false, false);
+    if (exit_code >= 0)
+        return exit_code;
+    exit_code = fb_known_read(&k, line.provider, &err) < 0 ? fb_answer_fail(NAME, err.text)
+                : is_reset                                 ? reset(&line, &k)
+                                                           : show(&line, &k);
     fb_known_free(&k);
     return exit_code;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
@@ -76,6 +77,9 @@ static int limits_run(int argc, char **argv)
 
     if (fb_options_read(&fb_command_limits, argc, argv, &line) < 0)
         return EXIT_USAGE;
+    int asked = fb_ask_about(NAME, "provider", line.provider, line.json, line.verbose);
+    if (asked >= 0)
+        return asked;
     fb_answer_style(&style);
     style.verbose = line.verbose;
     int exit_code =

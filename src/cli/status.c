@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
@@ -90,8 +91,12 @@ static int status_run(int argc, char **argv)
         fprintf(stderr, "flyball " NAME ": one batch at a time\n");
         return EXIT_USAGE;
     }
-    int exit_code =
-        fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : show(&line, &k);
+    int exit_code = line.words.count > 0 ? -1 : fb_ask_about(NAME, NULL, NULL, line.json, false);
+    if (exit_code >= 0)
+        return exit_code;
+    exit_code = fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text)
+                : k.runs.count == 0               ? fb_ask_say_nothing(NAME)
+                                                  : show(&line, &k);
     fb_known_free(&k);
     return exit_code;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/answer.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
@@ -100,15 +101,17 @@ static int picture(const struct top_line *line, const char *folder, bool is_scre
     struct runs all = {.count = 0};
     struct view_status v = {.batch_count = 0};
     struct view_style style;
-    int error = fb_runs_read(folder, &all);
 
+    fb_answer_style(&style);
+    style.rows = is_screen && style.rows > 1 ? style.rows - 1 : 0;
+    if (fb_ask_view_into(NAME, NULL, line->json, &style, to))
+        return 1; /* it goes on for as long as the daemon does */
+    int error = fb_runs_read(folder, &all);
     if (error < 0)
         return error;
     while (v.batch_count < all.count && all.batch[v.batch_count]->running)
         v.batch_count++; /* they are the first */
     v.batch = (const struct view_batch *const *)all.batch;
-    fb_answer_style(&style);
-    style.rows = is_screen && style.rows > 1 ? style.rows - 1 : 0;
     if (line->json)
         fb_view_top_json(&v, fb_answer_now(), to);
     else

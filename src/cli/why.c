@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/answer.h"
+#include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "fetch/place.h"
@@ -224,7 +225,10 @@ static int why_run(int argc, char **argv)
         fprintf(stderr, "flyball " NAME ": expected a URL, the id of an item, or last\n");
         return EXIT_USAGE;
     }
-    int exit_code =
+    int exit_code = fb_ask_about(NAME, "subject", line.words.word[0], line.json, false);
+    if (exit_code >= 0)
+        return exit_code;
+    exit_code =
         fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : answer(&line, &k);
     fb_known_free(&k);
     return exit_code;

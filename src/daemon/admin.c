@@ -128,6 +128,25 @@ static void disable(struct call *c)
     set_enabled(c, false);
 }
 
+/* Of every provider that has a name. */
+static void forget_all(struct call *c)
+{
+    struct daemon *d = fb_daemon_of(c);
+
+    for (size_t i = 1; i < d->gauges.sets; i++) {
+        const struct meter_set *m = &d->meters.set[i];
+        const struct engine_key k = {.provider = m->provider, .pool = m->pool, .credential = ""};
+        struct fly_error err = {""};
+
+        fb_host_forget(d->home, m->provider, m->pool);
+        if (fb_engine_relearn(d->engine, m->provider, m->pool,
+                              fb_provider_configured(d->config, &k), &err) < 0)
+            fb_log(&d->log, LEVEL_error, "forget", "%s: %s", m->provider, err.text);
+    }
+    note(d, "forget", "", "what was learned is forgotten");
+    done(c, "what was learned is forgotten");
+}
+
 static void forget(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
@@ -136,6 +155,10 @@ static void forget(struct call *c)
     char pool[VIEW_NAME] = "";
     char text[160];
 
+    if (fb_call_query(c, "provider", name, sizeof name) && strcmp(name, "*") == 0) {
+        forget_all(c);
+        return;
+    }
     if (!find_provider(c, name))
         return;
     bool has_pool = fb_call_query(c, "pool", pool, sizeof pool);

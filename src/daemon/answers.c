@@ -11,6 +11,7 @@
 #include "view/why.h"
 
 #define KEYS_MAX 1024
+#define NOTHING  "nothing was sent yet" /* the files may know more */
 
 static int64_t number(const struct call *c, const char *name)
 {
@@ -74,6 +75,11 @@ void fb_limits_answer(struct call *c)
             keys[kept++] = keys[i];
     v.key_count = provider[0] ? kept : v.key_count;
     v.key = keys;
+    if (v.key_count == 0) {
+        fb_free(keys);
+        fb_call_refuse(c, 404, NOTHING);
+        return;
+    }
     if (is_json)
         fb_view_limits_json(&v, fb_daemon_now(d), &b);
     else
@@ -135,6 +141,11 @@ void fb_learned_answer(struct call *c)
     w->now_ns = fb_engine_now(d->engine);
     fb_engine_keys(d->engine, add_learned, w);
     const struct view_learned v = {.row = w->row, .row_count = w->count};
+    if (w->count == 0) {
+        fb_free(w);
+        fb_call_refuse(c, 404, NOTHING);
+        return;
+    }
     if (is_json)
         fb_view_learned_json(&v, fb_daemon_now(d), &b);
     else

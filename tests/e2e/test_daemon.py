@@ -370,3 +370,84 @@ def test_the_service_manager_is_told(tmp_path):
             heard('READY=1')
             d.process.send_signal(signal.SIGTERM)
             heard('STOPPING=1')
+
+
+# ------------------------------------------------------------------------------------- questions
+
+def test_commands_ask_the_daemon(tmp_path):
+    with Mock() as mock, Daemon(tmp_path) as d:
+        d.wait_ended(d.submit(list=write_list(tmp_path / 'list', mock.port, 10), name='mine'))
+        where = f'127.0.0.1:{mock.port}'
+        for words, schema in [(['status'], 'status'), (['limits'], 'limits'),
+                              (['top', '--once'], 'top'), (['audit'], 'audit'),
+                              (['why', f'http://{where}/x?key=secret'], 'why')]:
+            done = d.command(*words, '--json')
+            assert done.returncode == 0, done.stderr
+            answer = json.loads(done.stdout)
+            assert answer['schema'] == f'flyball.{schema}/1'
+            assert 'secret' not in done.stdout
+        assert json.loads(d.command('status', '--json').stdout)['source'] == 'daemon'
+        for words, part in [(['status'], 'mine'), (['limits'], where), (['learned'], where),
+                            (['audit'], 'submit'), (['why', where], where)]:
+            done = d.command(*words)
+            assert done.returncode == 0 and part in done.stdout, (words, done.stdout, done.stderr)
+        assert d.command('learned', 'reset', '--yes').returncode == 0
+        assert 'forget' in d.command('audit').stdout
+    assert d.command('audit').returncode == 3
+
+
+def test_status_without_anything(tmp_path):
+    env = {**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path), 'HOME': str(tmp_path),
+           'XDG_STATE_HOME': str(tmp_path)}
+    for words in (['status'], ['status', '--json'], ['audit']):
+        done = subprocess.run([FLYBALL, *words], env=env, text=True, capture_output=True,
+                              check=False, timeout=PATIENCE_S)
+        assert done.returncode == 3, done
+        assert f'{tmp_path}/flyball/control.sock' in done.stderr
+        assert 'start it with: flyball serve' in done.stderr
+
+
+# --------------------------------------------------------------------------------------- secrets
+
+def test_a_secret_is_nowhere(tmp_path):
+    """Put in twelve places, and looked for in all that is written or shown."""
+    canary = 'CANARY9f3a'
+    config = ('log:\n  level: debug\n  file: {0}/own.log\n'
+              'listeners:\n  internal:\n    token_env: TOKEN\n'
+              'providers:\n  it:\n    hosts: [127.0.0.1]\n'
+              '    credentials:\n      first:\n        env: KEY\n'
+              'alerts:\n  wait: 1s\n  webhook_env: HOOK\n').format(tmp_path)
+    env = {'TOKEN': f'{canary}-token', 'KEY': f'{canary}-env',
+           'HOOK': f'http://127.0.0.1:1/{canary}-hook'}
+    with Mock('--fail', '10%') as mock, Daemon(tmp_path, config, env=env) as d:
+        base = f'http://{canary}-user:{canary}-password@127.0.0.1:{mock.port}'
+        tasks = [{'url': f'{base}/{i}?api_key={canary}-query&status={status}#{canary}-fragment',
+                  'headers': {'Authorization': f'Bearer {canary}-header',
+                              'Cookie': f'sid={canary}-cookie', 'X-Token': f'{canary}-x'},
+                  'alternatives': [f'http://127.0.0.1:1/?sig={canary}-alternative'],
+                  'id': str(i)}
+                 for i, status in enumerate([200] * 6 + [404, 500, 429, 200, 200])]
+        tasks.append({'url': f'http://127.0.0.1:{mock.port}/post', 'method': 'POST',
+                      'body': f'{canary}-body', 'id': 'post'})
+        (tmp_path / 'list').write_text(''.join(json.dumps(t) + '\n' for t in tasks))
+        with d.events() as e:
+            name = d.submit(list=str(tmp_path / 'list'), no_bodies=True)
+            wait_for(lambda: mock.stats()['arrivals'] >= 8)
+            shown = [d.ask(path, door)[2].decode() for path, door in [
+                ('/status', 'public'), ('/status', 'control'), ('/metrics', 'internal'),
+                ('/history', 'public'), ('/view/audit?json=1', 'control'),
+                ('/view/limits?json=1&verbose=1', 'control'), ('/view/status', 'control')]]
+            shown.append(json.dumps(e.next()))
+            d.ask('/admin/batch/stop?batch=' + name, method='POST')
+            d.wait_ended(name)
+        shown.append(d.ask(f'/view/why?subject={base}/x?api_key={canary}', 'control')[2].decode())
+        for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'],
+                      ['config', 'show', '--config', str(d.file)]):
+            done = d.command(*words)
+            shown.append(done.stdout + done.stderr)
+    for text in shown:
+        assert canary not in text
+    for path in tmp_path.rglob('*'):
+        # The list and the file are where it was put; results name the URLs that were asked for.
+        if path.is_file() and path.name not in ('list', 'flyball.yaml', 'out.jsonl'):
+            assert canary.encode() not in path.read_bytes(), path
