@@ -73,8 +73,9 @@ def reloads(folder, count=1000, limit=100):
             assert done >= count * 2 // 3
             leaked = d.fds() - fds
     most = most_in_window(arrivals(folder / 'seen'), 10 ** 9)
-    print(f'reloads: {done} in force, {status["reload"]["failed"]} refused; {items} items, 0 failed, '
-          f'0 twice; at most {most} of {limit} arrivals in any second; {leaked} descriptors more')
+    print(f'reloads: {done} in force, {status["reload"]["failed"]} refused; {items} items, '
+          f'0 failed, 0 twice; at most {most} of {limit} arrivals in any second; '
+          f'{leaked} descriptors more')
     assert most <= limit and seen['arrivals'] == items and leaked <= 0, seen
 
 
