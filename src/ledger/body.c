@@ -8,7 +8,8 @@ int64_t fb_word_of(const struct accountant *books)
 {
     int64_t level = books->slot[FB_SLOT_bucket + FB_BUCKET_LEVEL];
 
-    if (level >= FB_BUCKET_SMALL)
+    /* Of books that are not plain nobody vouches for the bucket: it may not be in force. */
+    if (!books->plain || level >= FB_BUCKET_SMALL)
         return FB_WORD_NONE;
     return FB_WORD_CLOSED | level << FB_WORD_ID_BITS | (uint16_t)books->tickets.newest;
 }
