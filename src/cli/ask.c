@@ -144,7 +144,6 @@ int fb_ask_say_nothing(const char *command)
 
     find_socket(&a);
     fb_ask_say_absent(&a, command, -ENOENT);
-    fputs("No batch is known, either. Try: flyball fetch urls.txt\n", stderr);
     fb_ask_fini(&a);
     return EXIT_NO_DAEMON;
 }

@@ -35,7 +35,7 @@ int fb_ask(struct ask *a, const char *method, const char *target, const void *bo
 /* Say that no daemon answers, where it was looked for, and how to start one. EXIT_NO_DAEMON. */
 int fb_ask_say_absent(const struct ask *a, const char *command, int error);
 
-/* The same where the files know nothing either. EXIT_NO_DAEMON. */
+/* The same of a daemon that was not there before, where the files know nothing either. */
 int fb_ask_say_nothing(const char *command);
 
 /*

@@ -94,9 +94,10 @@ static int status_run(int argc, char **argv)
     int exit_code = line.words.count > 0 ? -1 : fb_ask_about(NAME, NULL, NULL, line.json, false);
     if (exit_code >= 0)
         return exit_code;
-    exit_code = fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text)
-                : k.runs.count == 0               ? fb_ask_say_nothing(NAME)
-                                                  : show(&line, &k);
+    exit_code =
+        fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : show(&line, &k);
+    if (exit_code == EXIT_DONE && k.runs.count == 0)
+        exit_code = fb_ask_say_nothing(NAME);
     fb_known_free(&k);
     return exit_code;
 }

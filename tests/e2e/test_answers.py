@@ -38,9 +38,18 @@ class Asker(Batch):
     def begin(self, *words):
         """A batch, of which others can tell that it runs."""
         process = self.start(*words)
-        wait_for(lambda: [b for b in self.ask_json('status')['batches']
-                          if b['pid'] == process.pid and b['keys']], process)
+        wait_for(lambda: [b for b in self.batches() if b['pid'] == process.pid and b['keys']],
+                 process)
         return process
+
+    def batches(self):
+        """Those that are known; 3 is the code while there are none and no daemon answers."""
+        done = self.ask('status', '--json')
+        assert done.returncode in (0, 3), done.stderr
+        told = json.loads(done.stdout)
+        check('status', told)
+        assert (done.returncode == 3) == (not told['batches'])
+        return told['batches']
 
 
 def check(command, told):
@@ -93,8 +102,9 @@ def test_nothing_is_known_at_first(asker):
     assert asker.ask('limits').stdout.startswith('No limit is known yet.')
     assert asker.ask('learned').stdout.startswith('Nothing has been learned yet.')
     assert 'Nothing runs.' in asker.ask('top').stdout
-    for command in ('status', 'limits', 'learned', 'top', 'deferred'):
+    for command in ('limits', 'learned', 'top', 'deferred'):
         asker.ask_json(command)
+    assert asker.ask_json('status', code=3)['batches'] == []  # and no daemon answers
     assert asker.ask_json('why', 'last', code=3)['verdict'] == 'unknown'
     assert asker.ask_json('why', 'https://a.example/', code=3)['verdict'] == 'unknown'
     assert not list(asker.folder.rglob('*')), 'a question has left files'
