@@ -184,13 +184,25 @@ static int look(struct db *db, int64_t *ret_version, struct fly_error *err)
     return 0;
 }
 
+/* In one transaction: another process may be making the file at this moment. */
+static int look_once(struct db *db, int64_t *ret_version, struct fly_error *err)
+{
+    if (sqlite3_exec(db->sqlite, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
+        return fb_db_error(db);
+    int error = look(db, ret_version, err);
+    (void)sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
+    return error;
+}
+
 int fb_schema_settle(struct db *db, struct fly_error *err)
 {
     int64_t version = 0;
-    int error = look(db, &version, err);
+    int error = look_once(db, &version, err);
 
     if (error < 0)
         return error;
+    if (db->read_only && version == 0)
+        return -ENOENT; /* its maker has not come to its tables yet */
     if (version == VERSION)
         return compare(db);
     /* What an older version has can still be shown. */
