@@ -45,7 +45,9 @@ LIB_SRC   := $(call sources,core signal ledger util) gen/presets.c
 APP_SRC   := $(call sources,http1 view store config engine fetch serve watch sim mock daemon) \
   gen/web.c
 CLI_SRC   := $(call sources,cli)
-APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm
+# HTML is read where libxml2 is there to be built with; HTML= builds without it.
+HTML      ?= $(if $(wildcard /usr/include/libxml2/libxml/xpath.h),yes)
+APP_LIBS  := -lcurl -luv -lsqlite3 -ljansson -lfyaml -lm $(if $(HTML),-lxml2)
 PRESETS   := $(sort $(wildcard presets/*.yaml))
 UNIT_SRC  := $(sort $(wildcard tests/unit/test_*.c))
 THREAD_SRC := $(shell grep -l -e pthread_create -e thrd_create -e '"origin.h"' -e fb_observe_new \
@@ -67,7 +69,8 @@ PAGES3    := $(filter %.3,$(MAN))
 BASE := -std=c17 -D_DEFAULT_SOURCE -Iinclude -Isrc \
   -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wstrict-prototypes \
   -Wmissing-prototypes -Wcast-qual -Wwrite-strings -Wundef -Wvla -Wformat=2 -Wswitch-enum \
-  -Wnull-dereference -fno-common -fvisibility=hidden -ffp-contract=off -fno-math-errno
+  -Wnull-dereference -fno-common -fvisibility=hidden -ffp-contract=off -fno-math-errno \
+  $(if $(HTML),-DHAVE_LIBXML2 -isystem /usr/include/libxml2)
 
 # Release: hardened. Asserts stay on. Our own calls are never interposed, so they may be inlined.
 RELEASE := $(CFLAGS) -g -fPIC -fno-plt -fno-semantic-interposition \
@@ -109,7 +112,7 @@ endef
 .SECONDARY:
 .PHONY: all run plot test unit tsan e2e sim-short tidy format coverage fuzz bench sim pictures \
   bench-fetch bench-peers prove-limits figures manual web-test soak-web install uninstall clean \
-  help deps FORCE
+  dist help deps FORCE
 
 all: $(BUILD)/flyball $(BUILD)/libflyball.so $(BUILD)/libflyball.a ## the command and the library
 
@@ -126,9 +129,9 @@ test: ## everything that has to hold before a commit
 	@$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all
 	@$(MAKE) --no-print-directory tidy
 	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target WERROR=-Werror unit
+	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory web-test
-	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory -j$(JOBS) FUZZ_SECONDS=0 WERROR=-Werror fuzz
 	@echo 'all tests passed'
 
@@ -212,24 +215,31 @@ $(BUILD)/presetc: $(call objects,obj,$(PRESETC_SRC))
 # Its own sources, and uPlot from npm. Without npm there is a page all the same, only without plots.
 WEB    := $(BUILD)/web
 UPLOT  := uPlot.iife.min.js uPlot.min.css
-WEB_JS := $(patsubst %,web/js/%.js,words model stream chart events overview provider pages main)
+WEB_JS := $(patsubst %,web/js/%.js,words model stream parts table chart events overview provider \
+  report pages freshness main)
 
-$(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc
+# What `make dist` has put into web/uplot stands for npm.
+$(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc $(wildcard web/uplot/*)
 	@rm -rf $@ && mkdir -p $@
 	$(call say,NPM,uplot)
 	$(Q)cp web/package.json web/package-lock.json web/.npmrc $@
-	$(Q)if (cd $@ && npm ci --omit=dev --ignore-scripts --no-audit --no-fund) >$@/log 2>&1; then \
+	$(Q)if test -f web/uplot/uPlot.iife.js; then \
+	  cp web/uplot/uPlot.iife.js $@/uPlot.iife.min.js; cp web/uplot/uPlot.css $@/uPlot.min.css; \
+	elif (cd $@ && npm ci --omit=dev --ignore-scripts --no-audit --no-fund) >$@/log 2>&1; then \
 	  cp $(UPLOT:%=$@/node_modules/uplot/dist/%) $@; \
 	else \
 	  echo 'no npm: the dashboard will have no plots'; touch $(UPLOT:%=$@/%); \
 	fi
 
+# What a reader needs and a browser does not: comments of their own lines, indents, empty lines.
+SLIM = sed -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*/,/\*\//d' -e 's/^ *//' -e '/^$$/d'
+
 $(WEB)/app.js: $(WEB)/uplot $(WEB_JS)
-	$(Q){ cat $(WEB)/uplot/uPlot.iife.min.js; echo; echo "(() => {'use strict';"; \
-	  cat $(WEB_JS); echo '})();'; } >$@
+	$(Q){ cat $(WEB)/uplot/uPlot.iife.min.js; echo; echo '/* SPDX-License-Identifier: MIT */'; \
+	  echo "(() => {'use strict';"; cat $(WEB_JS) | $(SLIM); echo '})();'; } >$@
 
 $(WEB)/app.css: $(WEB)/uplot web/app.css
-	$(Q)cat $(WEB)/uplot/uPlot.min.css web/app.css >$@
+	$(Q){ cat $(WEB)/uplot/uPlot.min.css; $(SLIM) web/app.css; } >$@
 
 $(BUILD)/gen/web.c: tools/embed web/page.html $(WEB)/app.js $(WEB)/app.css
 	@mkdir -p $(@D)
@@ -252,7 +262,26 @@ web-test: all $(WEB)/tests ## the dashboard in a real browser
 
 soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
-	  $(WEB_TEST) --test-reporter=spec tests/web/soak.test.mjs
+	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost)
+
+# ------------------------------------------------------------------------------------------ dist
+
+# Every source as it is read, that of the plots as well: it builds where there is no network. The
+# same commit makes the same bytes.
+DIST    := flyball-$(VERSION)
+TRACKED := git ls-files -z --cached 2>/dev/null | grep -z .
+UPLOT_TO := $(CURDIR)/$(BUILD)/dist/$(DIST)/web/uplot
+DATED    = $${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+
+dist: $(WEB)/uplot ## build/flyball-VERSION.tar.gz, which builds without npm
+	@rm -rf $(BUILD)/dist && mkdir -p $(BUILD)/dist/$(DIST)/web/uplot
+	$(Q)$(TRACKED) | tar -c --null -T - | tar -x -C $(BUILD)/dist/$(DIST)
+	$(Q)cd $(WEB)/uplot/node_modules/uplot && cp dist/uPlot.iife.js LICENSE $(UPLOT_TO) && \
+	  sed 's/}/}\n/g' dist/uPlot.min.css >$(UPLOT_TO)/uPlot.css
+	$(Q)tar -c --sort=name --owner=0 --group=0 --numeric-owner --mtime=@$(DATED) \
+	  -C $(BUILD)/dist $(DIST) | gzip -9n >$(BUILD)/$(DIST).tar.gz
+	@rm -rf $(BUILD)/dist
+	@echo '$(BUILD)/$(DIST).tar.gz'
 
 # ----------------------------------------------------------------------------------------- tests
 
@@ -305,8 +334,14 @@ torture-fetch: all ## `flyball fetch` killed 200 times in a batch of 5,000
 	FLYBALL_KILLS=200 FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
 	  $(PYTHON) -m pytest -q -s -p no:cacheprovider tests/e2e/test_fetch_killed.py
 
+# Compiled as it is used: how long a lock is kept is part of what is measured.
+$(BUILD)/obj/tests/unit/test_ledger_share.o: private CPPFLAGS += -Itests/unit
+$(BUILD)/ledger-share: $(BUILD)/obj/tests/unit/test_ledger_share.o $(LIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(RELEASE) $(LDFLAGS) -o $@ $^ -lcmocka
+
 .PHONY: ledger-share
-ledger-share: $(BUILD)/cov/tests/unit/test_ledger_share ## 8 processes, one killed every 50 ms
+ledger-share: $(BUILD)/ledger-share ## 8 processes, one killed every 50 ms
 	FLYBALL_SHARE_SECONDS=10 $<
 
 tsan: $(addsuffix .run,$(call tests_of,tsan,$(THREAD_SRC))) ## those with threads, looking for races
@@ -348,10 +383,12 @@ sim: all ## every scenario over SIM_SEEDS seeds from SIM_SEED on: a table and bu
 
 # What the README shows comes from here, so that it says what is true of these sources.
 PICTURE := simulate --quiet --scenario show_steps --seed 1
-pictures: all ## draw docs/limit.svg, docs/compare.svg and docs/fetch.svg from real runs
+pictures: all $(WEB)/tests ## draw the pictures in docs/ from real runs (two minutes)
 	@$(BUILD)/flyball $(PICTURE) --controllers probe --plot docs/limit.svg
 	@$(BUILD)/flyball $(PICTURE) --controllers naive,aimd-told,probe --plot docs/compare.svg
 	@FLYBALL=$(BUILD)/flyball $(PYTHON) tools/terminal --out docs/fetch.svg tools/fetch-picture.sh
+	@FLYBALL=$(CURDIR)/$(BUILD)/flyball WEB_MODULES=$(CURDIR)/$(WEB)/tests \
+	  node tools/page-pictures.mjs docs
 
 figures: all ## run what the README quotes, and write the results into it (some minutes)
 	@$(PYTHON) tools/figures --flyball $(BUILD)/flyball README.md
@@ -417,6 +454,23 @@ $(BUILD)/release: $(call objects,obj,bench/engine/release.c $(APP_SRC)) $(LIB_OB
 bench-release: $(BUILD)/release ## how late the engine releases permits, beside a bare timerfd
 	@$(BUILD)/release
 
+# What deciding costs a watcher of 100,000 items, on virtual time.
+$(BUILD)/watch-scale: $(call objects,obj,bench/watch/scale.c $(APP_SRC)) $(LIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
+
+.PHONY: bench-watch
+bench-watch: $(BUILD)/watch-scale ## what 100,000 watched items cost at 500 updates a second
+	@$(BUILD)/watch-scale
+
+$(BUILD)/million: $(call objects,obj,bench/engine/million.c $(APP_SRC)) $(LIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
+
+.PHONY: bench-million
+bench-million: $(BUILD)/million ## a million tasks queued in the engine: memory and time
+	@$(BUILD)/million
+
 # The floor of fetching: libcurl and nothing else.
 $(BUILD)/bare: bench/fetch/bare.c $(BUILD)/flags | deps
 	$(call say,LINK,$@)
@@ -426,6 +480,11 @@ bench-fetch: all $(BUILD)/bare ## fetching beside curl, wget2 and a bare loop, f
 	@tools/deps bench
 	@$(PYTHON) bench/fetch/peers.py --build $(BUILD) --json $(BUILD)/bench-fetch.json
 
+.PHONY: bench-observe
+bench-observe: all ## what it costs the daemon to be watched: alone and with clients, in pairs
+	@tools/deps bench
+	@$(PYTHON) bench/daemon/observe.py --build $(BUILD) --json $(BUILD)/bench-observe.json
+
 # ----------------------------------------------------------------------------------------- prove
 
 prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (20 minutes)
@@ -434,6 +493,16 @@ prove-limits: all ## limits of many kinds, as an origin sees them: held, and use
 .PHONY: prove-pages
 prove-pages: $(BUILD)/san/tests/unit/test_engine_overnight ## 200 pages, a night, a mute origin
 	@$<
+
+.PHONY: prove-daemon
+prove-daemon: all ## what the daemon promises, at full size; RUNS: only these
+	@FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
+	  $(PYTHON) tests/prove/daemon.py $(RUNS)
+
+.PHONY: prove-watch
+prove-watch: all ## 200 live items from three sites for ten minutes; RUNS: only these
+	@FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \
+	  $(PYTHON) tests/prove/watch.py --json $(BUILD)/prove-watch.json $(RUNS)
 
 .PHONY: prove-stream
 prove-stream: all ## a list of 5,000,000 URLs, read as it goes: memory, and every item once

@@ -4,16 +4,16 @@
 #
 #     url=$(start_mock OPTION...)
 #
-# $FLYBALL is the command, where it is not installed: FLYBALL=build/flyball examples/crawl.sh
+# The command is $FLYBALL, else the one that is installed, else that of the tree this file is in.
 
-flyball=${FLYBALL:-flyball}
+flyball=${FLYBALL:-$(command -v flyball || echo "$(dirname "$0")/../build/flyball")}
 scratch=$(mktemp -d)
 trap clean_up EXIT
 trap 'exit 130' INT TERM
 
 clean_up() {
     for pid in "$scratch"/*.pid; do
-        [ ! -e "$pid" ] || kill "$(cat "$pid")" || :
+        [ ! -e "$pid" ] || kill "$(cat "$pid")" 2>/dev/null || :
     done
     rm -rf "$scratch"
 }

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
 #
-# fetch-picture.sh - what docs/fetch.svg shows: a batch, a wait that is explained, Ctrl-C, and the
-# same command again. $FLYBALL is the command. For tools/terminal.
+# fetch-picture.sh - what docs/fetch.svg shows: a batch, a wait that is explained, Ctrl-C, why it
+# waited, and the same command again. $FLYBALL is the command. For tools/terminal.
 
 here=$(mktemp -d)
 flyball=$(realpath "$FLYBALL")
 cd "$here"
-export XDG_STATE_HOME="$here/state"
-"$flyball" mock --listen 127.0.0.1:0 --limit fixed=60/15s --dialect retry-after >mock &
+: >mock
+export HOME="$here" XDG_STATE_HOME="$here/state" XDG_RUNTIME_DIR="$here"
+export FLYBALL_LEDGER="$here/ledger" LC_ALL=C.UTF-8
+"$flyball" mock --listen 127.0.0.1:0 --limit 'rate=5/s burst=20 penalty=10s' \
+    --dialect retry-after >mock &
 mock=$!
 trap 'kill $mock; wait $mock || :; rm -rf "$here"' EXIT
 until grep -q '^listening on ' mock; do sleep 0.05; done
@@ -17,8 +20,11 @@ seq -f "$url/items/%g" 1 150 >urls.txt
 echo '$ flyball fetch urls.txt --jsonl out.jsonl'
 "$flyball" fetch urls.txt --jsonl out.jsonl &
 batch=$!
-until [ -e out.jsonl ] && [ "$(wc -l <out.jsonl)" -ge 70 ]; do sleep 0.1; done
+until "$flyball" status --json 2>&1 | grep -q '"state":"holding"'; do sleep 0.1; done
+sleep 1
 kill -INT $batch
 wait $batch || :
+echo '$ flyball why last'
+"$flyball" why last
 echo '$ flyball fetch urls.txt --jsonl out.jsonl'
 "$flyball" fetch urls.txt --jsonl out.jsonl

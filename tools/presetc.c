@@ -187,6 +187,7 @@ static void put_preset(const struct preset *p, size_t number)
     printf("        .limit = ");
     put_text(p->limit, ",\n        .quota_path = ");
     put_text(p->quota_path, ",\n");
+    printf("        .unmodified_free = %s,\n", p->unmodified_free ? "true" : "false");
     printf("        .reset = %s,\n        .retry = %s,\n", units[p->reset], units[p->retry]);
     printf("        .asks_contact = %s,\n    },\n", p->asks_contact ? "true" : "false");
 }

@@ -10,8 +10,9 @@
     async with limiter.take() as grant:           # asyncio: the loop goes on meanwhile
         ...
 
-The library is found as $FLYBALL_LIBRARY, else as libflyball.so.0 where the system looks. A whole
-service is better served by the proxy, once that is there; this is for programs of their own.
+The library is found as $FLYBALL_LIBRARY, else as libflyball.so.0 where the system looks, else in
+build/ of the tree that this file is in. A whole service is better served by the proxy, once that is
+there; this is for programs of their own.
 """
 import asyncio
 import ctypes
@@ -42,8 +43,21 @@ class Why(ctypes.Structure):
                 ('cause', ctypes.c_char * 24), ('text', ctypes.c_char * 256)]
 
 
+def _open():
+    if 'FLYBALL_LIBRARY' in os.environ:
+        return ctypes.CDLL(os.environ['FLYBALL_LIBRARY'])
+    try:
+        return ctypes.CDLL('libflyball.so.0')
+    except OSError as absent:
+        built = os.path.join(os.path.dirname(__file__), '../../build/libflyball.so')
+        if not os.path.exists(built):
+            raise ImportError('no libflyball.so.0: make install and ldconfig, or say where it is '
+                              'in $FLYBALL_LIBRARY') from absent
+        return ctypes.CDLL(built)
+
+
 def _load():
-    library = ctypes.CDLL(os.environ.get('FLYBALL_LIBRARY', 'libflyball.so.0'))
+    library = _open()
     limiter, i64, u32, u64 = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint32, ctypes.c_uint64
     at = ctypes.POINTER
     for name, result, *arguments in [

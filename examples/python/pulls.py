@@ -3,8 +3,8 @@
 
     python3 pulls.py URL [COUNT [FIRST]]     URL: https://api.github.com/repos/OWNER/NAME, or a mock
 
-    flyball mock --listen 127.0.0.1:8080 --limit fixed=1200/1m --dialect github &
-    python3 pulls.py http://127.0.0.1:8080/repos/o/r 30
+    build/flyball mock --listen 127.0.0.1:8080 --limit fixed=1200/1m --dialect github &
+    python3 examples/python/pulls.py http://127.0.0.1:8080/repos/o/r 30
 
 How many pull requests are worked on at a time says nothing about how many requests leave: one
 limiter stands before every single call, so that five times four calls are no burst. What each

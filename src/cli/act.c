@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* act.c - `flyball reload`, `recycle` and `provider`: what the daemon is told to do. */
+/* act.c - `flyball reload`, `recycle`, `provider` and `source`: what the daemon is told to do. */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/ask.h"
@@ -76,28 +77,60 @@ static const struct option_row PROVIDER_ROWS[] = {
     {0},
 };
 
-static int provider_run(int argc, char **argv)
+/* "/admin/WHAT/enable?WHAT=NAME", for a command of that name. */
+static int switch_run(const struct command *c, int argc, char **argv)
 {
     struct act_line line = {0};
     struct buffer target = BUFFER_INIT;
 
-    if (fb_options_read(&fb_command_provider, argc, argv, &line) < 0)
+    if (fb_options_read(c, argc, argv, &line) < 0)
         return EXIT_USAGE;
     const char *action = line.words.count > 0 ? line.words.word[0] : "";
     if (line.words.count != 2 ||
         (strcmp(action, "enable") != 0 && strcmp(action, "disable") != 0)) {
-        fputs("flyball provider: expected 'enable NAME' or 'disable NAME'\n", stderr);
+        fprintf(stderr, "flyball %s: expected 'enable NAME' or 'disable NAME'\n", c->name);
         return EXIT_USAGE;
     }
-    fb_buffer_add_text(&target, "/admin/provider/");
-    fb_buffer_add_text(&target, action);
-    fb_buffer_add_text(&target, "?provider=");
+    const char *const parts[] = {"/admin/", c->name, "/", action, "?", c->name, "="};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        fb_buffer_add_text(&target, parts[i]);
     fb_ask_escape(&target, line.words.word[1]);
     const char *text = fb_buffer_text(&target);
-    int code = text ? fb_ask_act("provider", line.socket, text) : EXIT_FAILED;
+    int code = text ? fb_ask_act(c->name, line.socket, text) : EXIT_FAILED;
     fb_buffer_fini(&target);
     return code;
 }
+
+static int provider_run(int argc, char **argv)
+{
+    return switch_run(&fb_command_provider, argc, argv);
+}
+
+static int source_run(int argc, char **argv)
+{
+    return switch_run(&fb_command_source, argc, argv);
+}
+
+static const struct option_row SOURCE_ROWS[] = {
+    {"", OPTION_MANY(words, "ACTION"), .expects = "enable or disable, and a source",
+     .choices = (const char *const[]){"enable", "disable", NULL}, .is_open = true,
+     .about = "enable or disable, and the source's name"},
+    {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {0},
+};
+
+const struct command fb_command_source = {
+    .name = "source",
+    .about = "switch a source of watched items off and on, in the daemon",
+    .usage = "[OPTION...] enable|disable NAME",
+    .intro = "A source that is off is not asked: what is under way there ends, the others take "
+             "over. It lasts until the daemon ends or its configuration is read again.",
+    .is_minor = true,
+    .options = SOURCE_ROWS,
+    .exits = EXITS,
+    .examples = "flyball source disable score\nflyball source enable score\n",
+    .run = source_run,
+};
 
 const struct command fb_command_provider = {
     .name = "provider",

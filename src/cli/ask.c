@@ -15,6 +15,7 @@
 
 #include "cli/answer.h"
 #include "cli/command.h"
+#include "core/trace.h"
 #include "daemon/place.h"
 
 #define PATIENCE_S 60
@@ -117,6 +118,10 @@ int fb_ask(struct ask *a, const char *method, const char *target, const void *bo
     fb_buffer_add_text(&out, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
                              "Content-Length: ");
     fb_buffer_add_int(&out, (int64_t)size);
+    if (a->trace) {
+        fb_buffer_add_text(&out, "\r\n" FB_TRACE_HEADER ": ");
+        fb_buffer_add_text(&out, a->trace);
+    }
     fb_buffer_add_text(&out, "\r\n\r\n");
     if (size > 0)
         fb_buffer_add(&out, body, size);
@@ -240,6 +245,32 @@ static void print_said(const char *command, const struct ask *a)
     else
         fprintf(stderr, "flyball %s: %s\n", command, error ? error : "the daemon refuses");
     json_decref(o);
+}
+
+int fb_ask_only(const char *command, const char *name, const char *query, bool json, bool verbose)
+{
+    struct ask a = {0};
+    struct view_style style;
+    struct buffer target = BUFFER_INIT;
+    int code = EXIT_FAILED;
+
+    fb_answer_style(&style);
+    style.verbose = verbose;
+    make_target(name, query, json, &style, &target);
+    const char *text = fb_buffer_text(&target);
+    int rc = text ? fb_ask(&a, "GET", text, NULL, 0) : -ENOMEM;
+    if (rc < 0) {
+        code = fb_ask_say_absent(&a, command, rc);
+    } else if (a.status == 200) {
+        (void)fwrite(a.body.bytes, 1, a.body.size, stdout);
+        code = fb_finish_output(stdout, "standard output");
+    } else {
+        print_said(command, &a);
+        code = a.status == 404 ? EXIT_UNKNOWN : EXIT_FAILED;
+    }
+    fb_buffer_fini(&target);
+    fb_ask_fini(&a);
+    return code;
 }
 
 int fb_ask_act(const char *command, const char *socket, const char *target)

@@ -18,6 +18,7 @@
 
 struct ask {
     const char *socket;  /* NULL: the usual one */
+    const char *trace;   /* a traceparent that goes with the request; NULL: none */
     struct buffer where; /* the socket that was tried */
     int status;          /* of the answer */
     struct buffer body;  /* of it; NUL is not part of it */
@@ -50,6 +51,12 @@ int fb_ask_about(const char *command, const char *name, const char *value, bool 
 /* The same into a buffer. True: the daemon has answered. */
 bool fb_ask_view_into(const char *name, const char *query, bool json,
                       const struct view_style *style, struct buffer *to);
+
+/*
+ * The same of what a daemon alone knows, with this query (NULL: none): where it does not answer, or
+ * refuses, that is said. The exit code.
+ */
+int fb_ask_only(const char *command, const char *name, const char *query, bool json, bool verbose);
 
 /* An action: what came of it is printed. The exit code: 0, 1 refused, 3 no daemon. */
 int fb_ask_act(const char *command, const char *socket, const char *target);

@@ -41,14 +41,18 @@ struct command {
     X(demo)            \
     X(fetch)           \
     X(serve)           \
+    X(watch)           \
     X(status)          \
     X(top)             \
     X(limits)          \
     X(learned)         \
     X(why)             \
+    X(items)           \
+    X(item)            \
     X(reload)          \
     X(recycle)         \
     X(provider)        \
+    X(source)          \
     X(audit)           \
     X(deferred)        \
     X(config)          \

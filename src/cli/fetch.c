@@ -186,7 +186,10 @@ static void read_engine(struct fetch_parts *p, const struct fetch_line *l)
     e->first_byte_ns = l->read_ns > 0 ? l->read_ns : e->first_byte_ns;
     e->idle_ns = l->read_ns > 0 ? l->read_ns : e->idle_ns;
     e->total_ns = l->total_ns;
-    e->attempts_max = (int32_t)l->retries + 1;
+    if (l->retries >= 0) {
+        e->attempts_max = (int32_t)l->retries + 1;
+        e->attempts_bound_all = true;
+    }
     e->hold_max_ns = l->max_wait_ns >= 0 ? (l->max_wait_ns > 0 ? l->max_wait_ns : 1) : 0;
     e->redirects_max = (int32_t)l->max_redirs;
     e->body_bytes_max = l->max_filesize;
@@ -221,6 +224,8 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
     o->quiet = l->quiet;
     o->metrics_csv = l->metrics_csv;
     o->report = l->report;
+    o->log = l->log;
+    o->logs_logfmt = strcmp(l->log_form, "logfmt") == 0;
     if (error == 0 && l->report && !fb_view_report_is_svg(l->report) &&
         !fb_view_report_is_html(l->report))
         error = complain("a report is a file named .html or .svg", "--report");

@@ -20,6 +20,7 @@ struct fetch_line {
     const char *folder;
     const char *journal;
     const char *metrics_csv;
+    const char *log, *log_form;
     const char *report;
     bool no_bodies;
     bool fresh;
@@ -45,7 +46,7 @@ struct fetch_line {
     int64_t connect_ns;
     int64_t read_ns;
     int64_t total_ns;
-    int64_t retries;
+    int64_t retries; /* -1: as the recovery rules say */
     int64_t max_wait_ns;
     const char *mode;
     struct option_words recovery;

@@ -35,7 +35,7 @@ static void fill(struct fetch_line *l, const struct config *c)
     l->connect_ns = c->timeouts.connect_ns;
     l->read_ns = 0; /* two in the configuration, which stay unless it is said */
     l->total_ns = c->timeouts.total_ns;
-    l->retries = c->retries;
+    l->retries = fb_config_is_said(c, "retries") ? c->retries : -1; /* as the rules say */
     l->max_redirs = c->redirects;
     l->max_filesize = c->answers.body_bytes_max;
     l->ledger = c->ledger.shared ? c->ledger.path : "none";

@@ -36,9 +36,13 @@ const struct option_row fb_fetch_options[] = {
 
     {"--metrics-csv", OPTION_FILE(metrics_csv, "FILE"),
      .about = "write a row a second there: rate, limit, waits, refusals, latencies"},
+    {"--log", OPTION_FILE(log, "FILE"),
+     .about = "append a line there for each request, answer, wait and outcome"},
+    {"--log-form", OPTION_WORD(log_form, "json", "logfmt"), .standard = "json",
+     .about = "how these lines are written"},
     {"--report", OPTION_FILE(report, "FILE"), .expects = "a file named .html or .svg",
-     .about = "at the end draw rate against limit, waits and latencies: a page (.html) or a "
-              "picture (.svg)"},
+     .about = "at the end draw rate against limit, waits and latencies: a page (.html), which is "
+              "the dashboard with these figures in it and needs nothing else, or a picture (.svg)"},
 
     {"--journal", OPTION_FILE(journal, "FILE"), .group = "Again",
      .about = "keep the journal there"},
@@ -52,7 +56,8 @@ const struct option_row fb_fetch_options[] = {
      .about = "keep answers with their validators, and ask again only if they have changed"},
 
     {"--submit", OPTION_FLAG(submit), .group = "Pace",
-     .about = "hand the batch to the daemon, which has limits and credentials of its own"},
+     .about = "hand the batch to the daemon, which has limits and credentials of its own; a "
+              "$TRACEPARENT goes with it"},
     {"--plan", OPTION_FLAG(plan),
      .about = "send nothing; say how many requests there are, which limit decides and how long "
               "they take"},
@@ -84,8 +89,9 @@ const struct option_row fb_fetch_options[] = {
     {"--max-wait", OPTION_SPAN(max_wait_ns, "TIME"),
      .about = "when a server asks for a longer wait, defer the requests concerned"},
 
-    {"--retries", OPTION_INT(retries, "N", 0, 1000), .group = "Failure", .standard = "2",
-     .about = "so many times more where the recovery rules do not say"},
+    {"--retries", OPTION_INT(retries, "N", 0, 999), .group = "Failure",
+     .about = "at most so many times more, whatever fails and whatever the rules say; 0: once; a "
+              "429 does not count (rules built in: 4 for a 5xx, else 2)"},
     {"--recovery", OPTION_MANY(recovery, "RULE"), .expects = "a rule such as 'download/5xx=defer'",
      .about = "a rule that comes before those built in, such as download/5xx/1-2=retry"},
     {"--mode", OPTION_WORD(mode, "strict", "graceful", "offline"), .standard = "graceful",

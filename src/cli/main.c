@@ -8,6 +8,8 @@
 #include "cli/help.h"
 #include "cli/version.h"
 #include "config/suggest.h"
+#include "watch/sources/child.h"
+#include "watch/sources/child_main.h"
 
 #define X(name) &fb_command_##name,
 const struct command *const fb_commands[] = {FB_COMMANDS(X) NULL};
@@ -106,6 +108,8 @@ int main(int argc, char **argv)
 {
     if (argc < 2)
         return run_help(0, NULL);
+    if (strcmp(argv[1], FB_CHILD_WORD) == 0)
+        return fb_child_main(argc - 2, argv + 2);
     if (is_one_of(argv[1], "--version", "-V"))
         return run_version(argc - 2, argv + 2);
     if (is_one_of(argv[1], "--help", "-h") || strcmp(argv[1], "help") == 0)

@@ -22,6 +22,8 @@ struct mock_line {
     const char *dialect;
     const char *fail;
     const char *log;
+    const char *site;
+    const char *matches;
     int64_t latency_ns;
     int64_t jitter_ns;
     int64_t lifetime_ns;
@@ -47,6 +49,10 @@ static const struct option_row ROWS[] = {
     {"--fail", OPTION_TEXT(fail, "SHARE"), .expects = "a share below 100 % such as 5%",
      .about = "answer so many of those that pass, such as 5%, with 503"},
     {"--seed", OPTION_INT(seed, "N", 0, 9e15), .standard = "1", .about = "the seed of chance"},
+    {"--site", OPTION_TEXT(site, "NAME"), .choices = fb_site_names,
+     .about = "tell of matches, as one of four sites, instead of answering every path"},
+    {"--matches", OPTION_TEXT(matches, "TEXT"), .expects = "words such as 'live=200 pace=6'",
+     .about = "of which ones, such as 'live=200 pace=6'; not said: of a single one"},
     {"--log", OPTION_FILE(log, "FILE"), .about = "append a line for each arrival and each end"},
     {"--for", OPTION_SPAN(lifetime_ns, "TIME"), .about = "end after this time"},
     {"--json", OPTION_FLAG(json), .about = "print both lines as JSON objects"},
@@ -56,6 +62,20 @@ static const struct option_row ROWS[] = {
 static int complain(const char *option, const char *value, const char *expects)
 {
     fprintf(stderr, "flyball " NAME ": %s: '%s' is not %s\n", option, value, expects);
+    return -EINVAL;
+}
+
+/* Which site it is, and of what it tells. */
+static int choose_site(const struct mock_line *line, struct mock_options *o)
+{
+    const char *expects = "";
+    struct slice wrong = fb_fixture_read(line->matches, o->seed, &o->fixture, &expects);
+
+    o->site = line->site ? fb_site_find(line->site) : NULL;
+    if (!wrong.at)
+        return 0;
+    fprintf(stderr, "flyball " NAME ": --matches: %.*s: expected %s\n", (int)wrong.length, wrong.at,
+            expects);
     return -EINVAL;
 }
 
@@ -73,7 +93,7 @@ static int choose(const struct mock_line *line, struct mock_options *o)
     o->latency_ns = line->latency_ns;
     o->jitter_ns = line->jitter_ns;
     o->lifetime_ns = line->lifetime_ns;
-    return 0;
+    return choose_site(line, o);
 }
 
 /* ---- what it says ---- */
@@ -158,6 +178,7 @@ const struct command fb_command_mock = {
              "/__log.",
     .exits = "0 ended by a signal or its time, 1 cannot listen or write, 2 usage",
     .examples = "flyball mock --listen 127.0.0.1:8080 --limit window=50/1s --dialect github\n"
-                "flyball mock --limit 'fixed=100/10s penalty=30s' --dialect none --log seen.log\n",
+                "flyball mock --limit 'fixed=100/10s penalty=30s' --dialect none --log seen.log\n"
+                "flyball mock --site score --matches 'live=20 pace=6' --limit rate=5/s\n",
     .run = mock_run,
 };

@@ -48,9 +48,11 @@ const struct command fb_command_serve = {
     .name = NAME,
     .about = "the daemon: batches that come and go, and all of it in the open",
     .usage = "[OPTION...]",
-    .intro = "Runs the batches of its configuration and those that are submitted, and answers "
-             "questions about them: /status, /events and /history for everybody on this machine, "
-             "/metrics and actions for those who run it, a control socket for the commands.",
+    .intro =
+        "Runs the batches of its configuration and those that are submitted, and answers "
+        "questions about them: a dashboard at /, /status, /events and /history for everybody on "
+        "this machine, /metrics and actions for those who run it, a control socket for the "
+        "commands.",
     .notes = "SIGHUP reads the configuration anew, SIGUSR1 opens the log anew, SIGTERM ends it.",
     .exits = "0 told to end, 1 cannot listen or run, 2 usage or configuration",
     .examples = "flyball serve\n"

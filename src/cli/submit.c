@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* submit.c - `flyball fetch --submit`: the batch is handed to the daemon. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -8,6 +9,7 @@
 #include "cli/ask.h"
 #include "cli/command.h"
 #include "cli/fetch.h"
+#include "core/trace.h"
 #include "fetch/paths.h"
 #include "util/json.h"
 
@@ -93,9 +95,18 @@ static int say(const struct ask *a, bool quiet)
     return code;
 }
 
+/* $TRACEPARENT, where it is one: the batch belongs to what its caller does. */
+static const char *trace_of_caller(void)
+{
+    const char *said = getenv("TRACEPARENT");
+    char id[FB_TRACE_BYTES];
+
+    return fb_trace_id(said, id) && !strpbrk(said, "\r\n") ? said : NULL;
+}
+
 int fb_fetch_submit(const struct fetch_options *o)
 {
-    struct ask a = {0};
+    struct ask a = {.trace = trace_of_caller()};
     struct buffer b = BUFFER_INIT;
     const char *no = refuse(o);
 

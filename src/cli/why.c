@@ -147,6 +147,20 @@ static const struct view_key *waiting_key(const struct view_batch *b)
     return found;
 }
 
+/* Whoever fails waits as well, by himself: no key was held for it. */
+static void tell_retries(const struct view_batch *b, struct view_why *v)
+{
+    static const char *const NOTHING = "Nothing had to wait";
+
+    if (b->retries == 0 && b->held_ns == 0)
+        (void)snprintf(v->sentence, sizeof v->sentence, "%s in the last batch.", NOTHING);
+    else if (b->retries > 0)
+        (void)snprintf(v->sentence, sizeof v->sentence,
+                       "%s%s%lld request%s made again after a failure, which waits 2 s and more.",
+                       b->held_ns == 0 ? NOTHING : "", b->held_ns == 0 ? " for a limit; " : "",
+                       (long long)b->retries, b->retries == 1 ? " was" : "s were");
+}
+
 static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
 {
     const struct view_batch *b = k->runs.count > 0 ? k->runs.batch[0] : NULL;
@@ -160,9 +174,9 @@ static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
         return true;
     }
     fb_why_source(b, b->updated_ns, now_ns, v);
+    tell_retries(b, v);
     if (b->held_ns == 0) {
         v->verdict = VIEW_VERDICT_done;
-        fb_view_put(v->sentence, sizeof v->sentence, "Nothing had to wait in the last batch.");
         return true;
     }
     v->has_key = true;

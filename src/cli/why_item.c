@@ -107,15 +107,15 @@ static int note_deferral(void *context, const struct deferred *d)
     return 1;
 }
 
-static enum item_state state_of(const struct view_batch *b, uint64_t number, struct view_why *v)
+static enum entry_state state_of(const struct view_batch *b, uint64_t number, struct view_why *v)
 {
-    enum item_state state = ITEM_pending;
+    enum entry_state state = ENTRY_pending;
     struct deferral look = {number, v};
     struct fly_error err = {""};
     struct db *db = NULL;
 
     if (b->journal[0] && fb_db_open(b->journal, DB_READ_ONLY, &db, &err) == 0 &&
-        fb_peek_state(db, b->list, number, &state) == 0 && state == ITEM_deferred &&
+        fb_peek_state(db, b->list, number, &state) == 0 && state == ENTRY_deferred &&
         fb_deferred_each(db, note_deferral, &look) < 0)
         v->until_ns = 0;
     fb_db_close(db);
@@ -139,19 +139,19 @@ static void answer_pending(const struct known *k, const struct view_batch *b, co
     }
 }
 
-static void answer_ended(const struct view_batch *b, uint64_t number, enum item_state state,
+static void answer_ended(const struct view_batch *b, uint64_t number, enum entry_state state,
                          struct view_why *v)
 {
-    static const enum view_verdict VERDICTS[ITEM_STATES] = {
-        [ITEM_done] = VIEW_VERDICT_done,         [ITEM_failed] = VIEW_VERDICT_failed,
-        [ITEM_deferred] = VIEW_VERDICT_deferred, [ITEM_skipped] = VIEW_VERDICT_failed,
-        [ITEM_unknown] = VIEW_VERDICT_failed,
+    static const enum view_verdict VERDICTS[ENTRY_STATES] = {
+        [ENTRY_done] = VIEW_VERDICT_done,         [ENTRY_failed] = VIEW_VERDICT_failed,
+        [ENTRY_deferred] = VIEW_VERDICT_deferred, [ENTRY_skipped] = VIEW_VERDICT_failed,
+        [ENTRY_unknown] = VIEW_VERDICT_failed,
     };
 
     v->verdict = VERDICTS[state];
-    if (state == ITEM_deferred)
+    if (state == ENTRY_deferred)
         return;
-    if (state != ITEM_done)
+    if (state != ENTRY_done)
         (void)snprintf(v->sentence, sizeof v->sentence, "It ended as %s.",
                        fb_journal_outcome(state));
     find_in_output(b, number, v);
@@ -165,9 +165,9 @@ bool fb_why_item(const struct known *k, const char *id, int64_t now_ns, struct v
         bool is_found = find_in_list(b, id, &f);
 
         if (is_found) {
-            enum item_state state = state_of(b, f.number, v);
+            enum entry_state state = state_of(b, f.number, v);
 
-            if (state == ITEM_pending || state == ITEM_started)
+            if (state == ENTRY_pending || state == ENTRY_started)
                 answer_pending(k, b, f.url.bytes, now_ns, v);
             else
                 answer_ended(b, f.number, state, v);

@@ -168,30 +168,15 @@ static void read_file(struct reading *r, const struct config_sources *from)
 
 /* -------------------------------------------------------------------------------- the whole way */
 
-/* Limits of all owners as words. */
-static void unfold_limits(struct reading *r)
-{
-    struct yaml_node *providers = fb_tree_find(r->root, "providers");
-
-    fb_limit_unfold(r, r->root);
-    for (struct yaml_node *p = fb_tree_first(providers); p; p = p->next) {
-        struct yaml_node *pools = fb_tree_find(p, "pools");
-
-        fb_limit_unfold(r, p);
-        for (struct yaml_node *n = fb_tree_first(pools); n; n = n->next)
-            fb_limit_unfold(r, n);
-    }
-}
-
 static void read_all(struct reading *r, const struct config_sources *from)
 {
     read_file(r, from);
     if (!r->root || r->root->kind != YAML_MAP || r->is_out_of_memory)
         return;
-    unfold_limits(r);
+    fb_unfold(r, &fb_config_keys, r->root);
     fb_environment_add(r, from->environment);
     fb_flags_add(r, from->flags);
-    unfold_limits(r); /* of providers that were said there as a whole */
+    fb_unfold(r, &fb_config_keys, r->root); /* what was said there as a whole */
     if (!r->is_out_of_memory)
         fb_providers_add_presets(r);
     if (!r->is_out_of_memory)

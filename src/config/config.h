@@ -29,6 +29,7 @@
 #include <stdint.h>
 
 #include "config/report.h"
+#include "config/watch.h"
 #include "core/recovery.h"
 #include "signal/preset.h"
 
@@ -67,6 +68,11 @@ struct config_pool {
     const char *limit;  /* limit text; NULL: that of the provider */
 };
 
+/* 0: as for all. */
+struct config_deadlines {
+    int64_t connect_ns, first_byte_ns, idle_ns, total_ns;
+};
+
 struct config_provider {
     const char *name;
     bool enabled;
@@ -75,6 +81,9 @@ struct config_provider {
     const char *const *hosts;    /* "api.github.com", "*.example.com"; ended by NULL */
     const char *limit;           /* limit text; "": nothing is known */
     const char *quota_path;      /* answers with the quota and costs nothing of it, or NULL */
+    bool unmodified_free;        /* a 304 costs nothing of the quota */
+    struct config_deadlines timeouts;
+    const char *const *recovery; /* rules before those of all, ended by NULL */
     struct config_pool *pool;
     size_t pool_count;
     struct config_credential *credential;
@@ -220,6 +229,7 @@ struct config {
     struct config_metrics metrics;
     struct config_batch *batch;
     size_t batch_count;
+    struct config_watch watch;
 
     const char *file;             /* as it was named; NULL: none was read */
     struct yaml_node *tree;       /* every value with its origin (config/tree.h) */
@@ -270,7 +280,8 @@ const char *fb_config_limit(const struct config_provider *p, const struct config
 
 /*
  * The limit text of a key, by the names of its provider and its pool (NULL: of none): of a provider
- * here; else of a preset of that name; else the limit of all others. Never NULL.
+ * here; else of a source of that name that has one; else of a preset of that name; else the limit
+ * of all others. Never NULL.
  */
 const char *fb_config_limit_of(const struct config *c, const char *provider, const char *pool);
 

@@ -211,6 +211,15 @@ static void preset_quota(const struct yaml_node *value, struct mistakes *m, void
     read_path(value, m, &((struct preset_file *)into)->preset.quota_path);
 }
 
+static void preset_unmodified(const struct yaml_node *value, struct mistakes *m, void *into)
+{
+    const char *text = fb_key_text(value, m, "free");
+
+    if (text && strcmp(text, "free") != 0)
+        fb_mistake(m, value->at, "'%s': expected free", text);
+    ((struct preset_file *)into)->preset.unmodified_free = text != NULL;
+}
+
 static void preset_reset(const struct yaml_node *value, struct mistakes *m, void *into)
 {
     read_unit(value, m, &((struct preset_file *)into)->preset.reset);
@@ -236,11 +245,17 @@ static void preset_limit(const struct yaml_node *value, struct mistakes *m, void
 }
 
 static const struct key preset_keys[] = {
-    {"title", true, preset_title},      {"documentation", true, preset_documentation},
-    {"hosts", true, preset_hosts},      {"quota", false, preset_quota},
-    {"reset", false, preset_reset},     {"retry", false, preset_retry},
-    {"contact", false, preset_contact}, {"limit", false, preset_limit},
-    {"pools", false, preset_pools},     {NULL, false, NULL},
+    {"title", true, preset_title},
+    {"documentation", true, preset_documentation},
+    {"hosts", true, preset_hosts},
+    {"quota", false, preset_quota},
+    {"unmodified", false, preset_unmodified},
+    {"reset", false, preset_reset},
+    {"retry", false, preset_retry},
+    {"contact", false, preset_contact},
+    {"limit", false, preset_limit},
+    {"pools", false, preset_pools},
+    {NULL, false, NULL},
 };
 
 void fb_preset_file_fini(struct preset_file *f)

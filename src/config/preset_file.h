@@ -6,6 +6,7 @@
  *     documentation: https://...          where the provider writes about its limits
  *     hosts: [api.github.com]             "*.example.com" is every host below example.com
  *     quota: /rate_limit                  answers with the quota and costs nothing of it
+ *     unmodified: free                    a 304 costs nothing of the quota, with a credential
  *     reset: epoch-seconds                what a bare number in a reset header is; or seconds,
  *                                         milliseconds, epoch-milliseconds
  *     retry: seconds                      the same of a bare Retry-After

@@ -176,7 +176,22 @@ static void add_preset(struct reading *r, struct yaml_node *provider)
         return;
     add_hosts(r, provider, p, from);
     put_text(r, provider, "quota", p->quota_path, from);
+    put_text(r, provider, "unmodified_free", p->unmodified_free ? "true" : NULL, from);
     add_pools(r, provider, p, from);
+}
+
+/* Of what is watched, where it has limits of its own. */
+static void add_pacing_to_sources(struct reading *r)
+{
+    struct yaml_node *watch = fb_tree_find(r->root, "watch");
+    struct yaml_node *items = fb_tree_find(watch, "items");
+
+    if (fb_tree_find(items, "limit"))
+        add_limit(r, items, NULL, NULL);
+    for (struct yaml_node *n = fb_tree_first(fb_tree_find(watch, "sources")); n; n = n->next) {
+        if (fb_tree_find(n, "limit"))
+            add_limit(r, n, NULL, NULL);
+    }
 }
 
 void fb_providers_add_presets(struct reading *r)
@@ -190,6 +205,7 @@ void fb_providers_add_presets(struct reading *r)
             add_preset(r, n);
     }
     add_limit(r, r->root, NULL, NULL);
+    add_pacing_to_sources(r);
 }
 
 /* --------------------------------------------------------------------------------------- asking */
@@ -254,6 +270,7 @@ const char *fb_config_limit_of(const struct config *c, const char *provider, con
     const struct config_provider *p = fb_config_provider(c, provider);
     const struct preset *known = p ? NULL : fb_preset_find(fb_slice_of(provider));
     const char *limit = known ? preset_limit(known, pool) : NULL;
+    const char *own = p ? NULL : fb_config_source_limit(&c->watch, provider);
 
     for (size_t i = 0; p && pool && i < p->pool_count; i++) {
         if (strcmp(p->pool[i].name, pool) == 0)
@@ -261,6 +278,8 @@ const char *fb_config_limit_of(const struct config *c, const char *provider, con
     }
     if (p)
         return fb_config_limit(p, NULL);
+    if (own)
+        return own;
     return limit ? limit : known ? "" : c->limit;
 }
 

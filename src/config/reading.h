@@ -4,8 +4,8 @@
  *
  * config.c makes the tree out of all sources and the struct out of the tree; environment.c puts
  * variables and flags into the tree, limit.c turns limit texts into their words and back,
- * provider.c adds presets and looks at providers as a whole, read.c walks the tree by the table of
- * keys, value.c reads one value.
+ * unfold.c does so wherever a short form may stand, provider.c adds presets, read.c walks the tree
+ * by the table of keys, value.c reads one value, whole.c and watch.c look at it as a whole.
  */
 #ifndef FLYBALL_CONFIG_READING_H
 #define FLYBALL_CONFIG_READING_H
@@ -54,6 +54,11 @@ bool fb_value_of_key(const struct config_key *k, const char *text, void *field);
 void fb_read_table(struct reading *r, const struct config_table *t, struct yaml_node *map,
                    void *into);
 
+/* --------------------------------------------------------------------------------- unfold.c */
+
+/* Short forms below a map as what they stand for. */
+void fb_unfold(struct reading *r, const struct config_table *t, struct yaml_node *map);
+
 /* ---------------------------------------------------------------------------------- limit.c */
 
 /* `limit` of a map as words, whether it was a text or a map; `rate` beside it as one of them. */
@@ -80,5 +85,17 @@ void fb_providers_add_presets(struct reading *r);
 
 /* After it was read: what has to be right together, and what deserves a warning. */
 void fb_config_check(struct reading *r);
+
+/* The node at a path below the root, ended by NULL; the nearest above it where there is none. */
+const struct yaml_node *fb_reading_node(const struct reading *r, const char *const *path);
+
+#define NODE(r, ...) fb_reading_node(r, (const char *const[]){__VA_ARGS__, NULL})
+
+/* A provider of the file, or one that is known: else that is told. */
+void fb_check_provider_of(struct reading *r, const struct yaml_node *n, const char *provider);
+
+/* ---------------------------------------------------------------------------------- watch.c */
+
+void fb_watch_check(struct reading *r);
 
 #endif

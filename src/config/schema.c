@@ -133,9 +133,9 @@ static void of_MAP(struct buffer *out, const struct config_key *k)
 {
     fb_buffer_add_text(out, "\"type\":[\"object\",\"null\"],\"propertyNames\":" NAMES);
     add_name(out, "additionalProperties");
-    fb_buffer_add_char(out, '{');
+    fb_buffer_add_text(out, k->table->brief ? "{\"anyOf\":[{\"type\":\"string\"},{" : "{");
     add_table(out, k->table);
-    fb_buffer_add_char(out, '}');
+    fb_buffer_add_text(out, k->table->brief ? "}]}" : "}");
 }
 
 static void add_key(struct buffer *out, const struct config_key *k)

@@ -7,12 +7,7 @@
  */
 #include "config/table.h"
 
-#include "config/check.h"
-#include "config/config.h"
-
-#define DAYS (INT64_C(86400) * 1000000000)
-#define YEAR (366 * DAYS)
-#define HOUR (DAYS / 24)
+#include "config/rows.h"
 
 static const char *const modes[] = {"graceful", "strict", "offline", NULL};
 static const char *const fulls[] = {"defer", "drop", NULL};
@@ -20,33 +15,6 @@ static const char *const adapts[] = {"probe", "aimd", "step", "off", NULL};
 static const char *const pacings[] = {"even", "demand", NULL};
 static const char *const forms[] = {"json", "logfmt", NULL};
 static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
-
-/* Rows: struct and field, then what differs. */
-#define KEY(name_, type_, struct_, field_, standard_, help_, ...)              \
-    {                                                                          \
-        .name = name_, .type = CONFIG_##type_, .standard = standard_,          \
-        .offset = offsetof(struct struct_, field_), .help = help_, __VA_ARGS__ \
-    }
-#define RANGE(least_, most_)      .least = (least_), .most = (most_)
-#define WORDS(words_)             .words = words_
-#define TABLE(table_)             .table = &table_
-#define COUNTED(struct_, field_)  .count_offset = offsetof(struct struct_, field_)
-#define CHECKED(check_, expects_) .is_right = check_, .expects = expects_
-#define NEEDED                    .is_needed = true
-#define ORDERED                   .is_ordered = true
-#define FIXED                     .is_fixed = true
-#define PRIVATE                   .is_private = true
-#define NOTHING                   .least = 0
-#define KEYS(...)               \
-    (const struct config_key[]) \
-    {                           \
-        __VA_ARGS__,            \
-        {                       \
-            .name = NULL        \
-        }                       \
-    }
-
-#define A_FILE CHECKED(fb_check_path, "the name of a file")
 
 /* ----------------------------------------------------------------------------------- the limit */
 
@@ -58,7 +26,7 @@ static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
     }
 #define COUNT_OF_PERMITS .least = 1, .most = 1000000000, .expects = "a whole number such as 10"
 
-static const struct config_table limit_table = {
+const struct config_table fb_config_limit_keys = {
     .title = "A limit",
     .help = "A limit is a text as in flyball-limits(7), such as 'window=5000/1h concurrency=5', or "
             "its words as keys. Each word counts by itself: one that is said here takes the place "
@@ -95,12 +63,9 @@ static const struct config_table pool_table = {
                  KEY("path", TEXT, config_pool, path, NULL,
                      "Requests with this path or one below it; \"*\" is one whole segment.",
                      CHECKED(fb_check_url_path, "a path such as /search")),
-                 {.name = "rate",
-                  .type = CONFIG_RATE,
-                  .offset = CONFIG_NO_FIELD,
-                  .help = "The same as rate in its limit."},
+                 RATE_BESIDE,
                  KEY("limit", LIMIT, config_pool, limit, NULL,
-                     "The limit of this pool; else the provider's.", TABLE(limit_table))),
+                     "The limit of this pool; else the provider's.", TABLE(fb_config_limit_keys))),
 };
 
 static const struct config_table credential_table = {
@@ -123,6 +88,19 @@ static const struct config_table credential_table = {
             CHECKED(fb_check_token, "a word such as Bearer"))),
 };
 
+static const struct config_table deadlines_table = {
+    .title = "Deadlines of a provider",
+    .help = "How long requests to it may take, where that is not as for all.",
+    .size = sizeof(struct config_deadlines),
+    .keys =
+        KEYS(KEY("connect", SPAN, config_deadlines, connect_ns, NULL, "To connect, TLS included.",
+                 RANGE(1, YEAR)),
+             KEY("first_byte", SPAN, config_deadlines, first_byte_ns, NULL,
+                 "From the request sent to the first line of the answer.", RANGE(1, YEAR)),
+             KEY("idle", SPAN, config_deadlines, idle_ns, NULL, "Without a byte.", RANGE(1, YEAR)),
+             KEY("total", SPAN, config_deadlines, total_ns, NULL, "One attempt.", RANGE(1, YEAR))),
+};
+
 static const struct config_table provider_table = {
     .title = "A provider",
     .entry = "PROVIDER",
@@ -137,15 +115,21 @@ static const struct config_table provider_table = {
                  KEY("hosts", TEXTS, config_provider, hosts, NULL,
                      "Its hosts; \"*.example.com\" is every host below example.com.",
                      CHECKED(fb_check_host, "a host such as api.example.com or *.example.com")),
-                 {.name = "rate",
-                  .type = CONFIG_RATE,
-                  .offset = CONFIG_NO_FIELD,
-                  .help = "The same as rate in its limit."},
+                 RATE_BESIDE,
                  KEY("limit", LIMIT, config_provider, limit, NULL,
-                     "The limit of what no pool states.", TABLE(limit_table)),
+                     "The limit of what no pool states.", TABLE(fb_config_limit_keys)),
                  KEY("quota", TEXT, config_provider, quota_path, NULL,
                      "The path that answers with the quota and costs nothing of it.",
                      CHECKED(fb_check_url_path, "a path such as /rate_limit")),
+                 KEY("unmodified_free", BOOL, config_provider, unmodified_free, "false",
+                     "Whether an answer that nothing was modified (304) costs nothing of the "
+                     "quota.",
+                     NOTHING),
+                 KEY("timeouts", SECTION, config_provider, timeouts, NULL,
+                     "How long requests to it may take.", TABLE(deadlines_table)),
+                 KEY("recovery", TEXTS, config_provider, recovery, NULL,
+                     "Rules that come before those of all.",
+                     CHECKED(fb_check_rule, "a rule such as download/5xx/1-2=retry")),
                  KEY("pools", MAP, config_provider, pool, NULL, "Its pools.",
                      COUNTED(config_provider, pool_count), TABLE(pool_table), ORDERED),
                  KEY("credentials", MAP, config_provider, credential, NULL, "What it knows us by.",
@@ -396,12 +380,13 @@ static const struct config_table log_table = {
 
 static const struct config_table metrics_table = {
     .title = "Metrics",
-    .help = "Figures over time.",
+    .help = "Figures over time, of the daemon.",
     .keys = KEYS(
-        KEY("csv", TEXT, config_metrics, csv, NULL, "Rows of figures into this file.", A_FILE),
-        KEY("every", SPAN, config_metrics, every_ns, "1s", "A row each.", RANGE(10000000, YEAR)),
+        KEY("csv", TEXT, config_metrics, csv, NULL,
+            "Rows of figures of every provider into this file.", A_FILE),
+        KEY("every", SPAN, config_metrics, every_ns, "1s", "A row each.", RANGE(1000000000, YEAR)),
         KEY("series", INT, config_metrics, series_max, "64",
-            "Label sets of one metric; the rest is counted as other.", RANGE(1, 100000))),
+            "Label sets of one metric; the rest is counted as other.", RANGE(1, 64))),
 };
 
 static const struct config_table batch_table = {
@@ -440,7 +425,8 @@ const struct config_table fb_config_keys = {
         KEY("providers", MAP, config, provider, NULL, "Whose APIs are called.",
             COUNTED(config, provider_count), TABLE(provider_table)),
         KEY("limit", LIMIT, config, limit, NULL,
-            "The limit of what neither a provider nor a preset is for.", TABLE(limit_table)),
+            "The limit of what neither a provider nor a preset is for.",
+            TABLE(fb_config_limit_keys)),
         {.name = "pacing",
          .type = CONFIG_SECTION,
          .offset = 0,
@@ -450,8 +436,8 @@ const struct config_table fb_config_keys = {
             "graceful: as the recovery table says; strict: nothing is left out or put off; "
             "offline: nothing is sent.",
             WORDS(modes)),
-        KEY("retries", INT, config, retries, "2", "Attempts after the first, at most.",
-            RANGE(0, 999)),
+        KEY("retries", INT, config, retries, "2",
+            "Attempts after the first, at most; not said: 2, and after a 5xx 4.", RANGE(0, 999)),
         KEY("recovery", TEXTS, config, recovery, NULL,
             "Rules about failures, before the ones built in: operation/class/attempts=strategy.",
             CHECKED(fb_check_rule, "a rule such as download/5xx/1-2=retry")),
@@ -478,5 +464,7 @@ const struct config_table fb_config_keys = {
         KEY("log", SECTION, config, log, NULL, "Lines about what is done.", TABLE(log_table)),
         KEY("metrics", SECTION, config, metrics, NULL, "Figures over time.", TABLE(metrics_table)),
         KEY("batches", MAP, config, batch, NULL, "Lists that the daemon works through.",
-            COUNTED(config, batch_count), TABLE(batch_table))),
+            COUNTED(config, batch_count), TABLE(batch_table)),
+        KEY("watch", SECTION, config, watch, NULL, "Items that are kept fresh.",
+            TABLE(fb_config_watch_keys))),
 };

@@ -69,6 +69,7 @@ struct config_key {
 struct config_table {
     const char *title; /* of its part of the manual */
     const char *entry; /* what an entry of a MAP is called: "PROVIDER" */
+    const char *brief; /* the key that a text in the place of an entry stands for, or NULL */
     const char *help;
     size_t size; /* of its struct, which begins with its name where it is of a MAP */
     const struct config_key *keys;

@@ -18,8 +18,7 @@
 
 #define NAMES_MAX 64 /* that a suggestion looks at */
 
-/* The node at a path below the root; the nearest above it where there is none. */
-static const struct yaml_node *node_at(const struct reading *r, const char *const *path)
+const struct yaml_node *fb_reading_node(const struct reading *r, const char *const *path)
 {
     const struct yaml_node *n = r->root;
 
@@ -32,8 +31,6 @@ static const struct yaml_node *node_at(const struct reading *r, const char *cons
     }
     return n;
 }
-
-#define NODE(r, ...) node_at(r, (const char *const[]){__VA_ARGS__, NULL})
 
 /* ----------------------------------------------------------------------------------- providers */
 
@@ -286,19 +283,17 @@ static void check_alerts(struct reading *r, const struct config_alerts *a)
             ABOUT_KEY, "webhook: said twice, expected one of webhook, webhook_env, webhook_file");
 }
 
-/* A provider of the file, or one that is known. */
-static void check_batch(struct reading *r, const struct config_batch *b)
+void fb_check_provider_of(struct reading *r, const struct yaml_node *n, const char *provider)
 {
     const char *names[NAMES_MAX + 1] = {NULL};
 
-    if (!b->provider || fb_config_provider(r->config, b->provider) ||
-        fb_preset_find(fb_slice_of(b->provider)))
+    if (!provider || fb_config_provider(r->config, provider) ||
+        fb_preset_find(fb_slice_of(provider)))
         return;
     for (size_t i = 0; i < r->config->provider_count && i < NAMES_MAX; i++)
         names[i] = r->config->provider[i].name;
-    const char *near = fb_suggest(b->provider, names);
-    fb_reading_tell(r, NODE(r, "batches", b->name, "provider"), ABOUT_VALUE,
-                    "provider: there is no provider '%s'%s%s%s", b->provider,
+    const char *near = fb_suggest(provider, names);
+    fb_reading_tell(r, n, ABOUT_VALUE, "provider: there is no provider '%s'%s%s%s", provider,
                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
@@ -348,7 +343,9 @@ void fb_config_check(struct reading *r)
         check_provider(r, &c->provider[i]);
     check_hosts(r);
     for (size_t i = 0; i < c->batch_count; i++)
-        check_batch(r, &c->batch[i]);
+        fb_check_provider_of(r, NODE(r, "batches", c->batch[i].name, "provider"),
+                             c->batch[i].provider);
+    fb_watch_check(r);
     if (c->concurrency.total > 0 && c->concurrency.reserved >= c->concurrency.total)
         fb_reading_tell(r, NODE(r, "concurrency", "reserved"), ABOUT_VALUE,
                         "reserved: all of the concurrency, expected less than total");

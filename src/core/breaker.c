@@ -45,6 +45,12 @@ void fb_breaker_take(struct breaker *b, int64_t now_ns)
         breaker_enter(b, BREAKER_HALF_OPEN, now_ns);
 }
 
+void fb_breaker_try(struct breaker *b, int64_t now_ns)
+{
+    if (b->state == BREAKER_OPEN && fb_breaker_ready_at(b, now_ns) > now_ns)
+        b->since_ns = now_ns - b->open_ns;
+}
+
 static bool is_trial(const struct breaker *b, int64_t sent_ns)
 {
     return b->state == BREAKER_HALF_OPEN && sent_ns >= b->since_ns;

@@ -41,6 +41,9 @@ int64_t fb_breaker_ready_at(const struct breaker *b, int64_t now_ns);
 /* A request leaves now: fb_breaker_ready_at() has just said so. */
 void fb_breaker_take(struct breaker *b, int64_t now_ns);
 
+/* There is reason to hope: where it is open, one trial may leave at once. */
+void fb_breaker_try(struct breaker *b, int64_t now_ns);
+
 /* A request that left at `sent_ns` comes back unsent: its place as trial is free again. */
 void fb_breaker_cancel(struct breaker *b, int64_t sent_ns, int64_t now_ns);
 

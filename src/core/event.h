@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "core/trace.h"
+
 #define FB_EVENTS(X)                                                             \
     X(REQUEST, "request")   /* an attempt is sent now */                         \
     X(WAIT, "wait")         /* a limit is hit: the key waits until until_ns */   \
@@ -52,7 +54,8 @@ struct event {
     char operation[24];
     char provider[64];
     char pool[32];
-    char item[64]; /* the task's id */
+    char item[64];              /* the task's id */
+    char trace[FB_TRACE_BYTES]; /* of the request, or "" */
 };
 
 /* Never called by two threads at once; it may be slow, it may not call the engine. */

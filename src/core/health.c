@@ -126,6 +126,8 @@ struct health_verdict fb_health_judge(struct health_state *h, const struct healt
     enum health grade = grade_of_ages(l, &f->live);
 
     assert(now_ns >= h->since_ns);
+    if (grade == HEALTH_healthy && f->is_overloaded)
+        grade = HEALTH_degraded;
     note_work(h, f->has_work, now_ns);
     if (is_stalled(h, l, f, now_ns))
         return on_stall(h, l, now_ns);

@@ -4,7 +4,8 @@
  *
  * Judged once an interval from the ages of the live items and from when the last update succeeded:
  *
- *   degraded    half of the ages, or one in twenty, are 60 s or more
+ *   degraded    half of the ages, or one in twenty, are 60 s or more; or there is more work than
+ *               there is room for
  *   failing     any age is 120 s or more, or nothing succeeded for 90 s though there was work
  *   recovering  something is done about the latter; until it is well, for at most 120 s
  *
@@ -42,6 +43,7 @@ struct health_facts {
     struct freshness_spread live; /* ages of live items that are not paused */
     int64_t success_ns;           /* of the latest update, or FB_LONG_AGO */
     bool has_work;                /* anything is due or under way */
+    bool is_overloaded;           /* part of it is put off again and again, for want of room */
 };
 
 struct health_state {

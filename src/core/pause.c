@@ -22,6 +22,11 @@ void fb_pause_on_success(struct pause *p)
     p->failures = 0;
 }
 
+void fb_pause_end(struct pause *p, int64_t now_ns)
+{
+    p->until_ns = fb_min64(p->until_ns, now_ns);
+}
+
 bool fb_pause_on_failure(struct pause *p, int64_t now_ns)
 {
     /* What fails during a pause left before it. */

@@ -33,6 +33,9 @@ static inline int64_t fb_pause_ready_at(const struct pause *p)
 
 void fb_pause_on_success(struct pause *p);
 
+/* It is over now, if it was not before. */
+void fb_pause_end(struct pause *p, int64_t now_ns);
+
 /* Whether the pause begins with this one. */
 bool fb_pause_on_failure(struct pause *p, int64_t now_ns);
 

@@ -175,6 +175,7 @@ static void enlist(struct queue *q, struct queue_key *k, struct queue_task *t)
         patience_anew(q, k);
     }
     k->count++;
+    k->in_level[level]++;
     if (k->lane)
         stand_anew(k, level);
     else if (k->wait_ns == 0)
@@ -219,6 +220,7 @@ static void delist(struct queue *q, struct queue_task *t)
         patience_anew(q, k);
     }
     k->count--;
+    k->in_level[level]--;
     if (k->lane)
         stand_anew(k, level);
     if (k->count == 0 && fb_heap_has(&k->wait))

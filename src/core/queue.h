@@ -64,7 +64,8 @@ struct queue_key {
     struct heap_node patience;               /* among the keys by their most impatient task */
     struct heap by_patience;                 /* its tasks that have one */
     int64_t wait_ns; /* it waits until then: a time, or FB_NEVER for "until woken" */
-    int64_t count;   /* of its tasks, without the delayed ones */
+    int64_t count;   /* of its tasks, without the delayed ones; likewise by level: */
+    int64_t in_level[FB_QUEUE_LEVELS];
 };
 
 struct queue {

@@ -47,6 +47,8 @@ static const struct {
     }
 
 static const struct recovery_rule built_in[] = {
+    /* Whoever watches looks again by himself, and perhaps elsewhere. */
+    RULE("look", NONE, 1, FOREVER, SKIP),
     RULE("download", THROTTLED, 1, FOREVER, RETRY),
     RULE("validate", THROTTLED, 1, FOREVER, DEFER),
     RULE("resolve", THROTTLED, 1, FOREVER, FAILOVER),
@@ -112,7 +114,9 @@ static const struct recovery_rule *rule_get(const struct recovery *r, const char
 static bool is_used_up(const struct recovery *r, const struct recovery_rule *rule,
                        enum failure failure, int32_t attempt)
 {
-    return rule->to == FOREVER && failure != FAIL_THROTTLED && attempt >= r->attempts_max;
+    bool is_bound = rule->to == FOREVER || r->bounds_all;
+
+    return is_bound && failure != FAIL_THROTTLED && attempt >= r->attempts_max;
 }
 
 enum strategy fb_recovery_decide(const struct recovery *r, const char *operation,

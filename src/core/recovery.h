@@ -96,7 +96,8 @@ struct recovery_rule {
 
 struct recovery {
     enum recovery_mode mode;
-    int32_t attempts_max; /* where a rule has no end of its own */
+    int32_t attempts_max; /* where a rule has no end of its own ... */
+    bool bounds_all;      /* ... and where it has, too: somebody said how many */
     int32_t count;        /* of `rule` */
     struct recovery_rule rule[FB_RECOVERY_RULES_MAX];
 };

@@ -28,7 +28,7 @@
 #include "util/text.h"
 
 #define MAGIC      "flystate"
-#define VERSION    1
+#define VERSION    2
 #define NAME_AT    16
 #define NAME_BYTES 16
 #define WORDS_AT   32
@@ -105,6 +105,14 @@ static uint64_t checksum(const unsigned char *bytes, size_t size)
 static const char *name_of(const struct controller *c)
 {
     return c ? c->name : "off";
+}
+
+bool fb_state_is_learned(const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+
+    return size > WORDS_AT && memcmp(at, MAGIC, 8) == 0 && get(at + 8, 2) == VERSION &&
+           memcmp(at + NAME_AT, name_of(NULL), sizeof("off")) != 0;
 }
 
 static size_t words_of(const struct accountant *a)

@@ -12,12 +12,16 @@
 #ifndef FLYBALL_CORE_STATE_H
 #define FLYBALL_CORE_STATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <flyball/flyball.h>
 
 struct accountant;
+
+/* Whether something learned what these bytes hold; false: it was stated, or is no state. */
+bool fb_state_is_learned(const void *bytes, size_t size);
 
 /* Bytes of the state of these books; at most FLY_STATE_BYTES. */
 size_t fb_state_bytes(const struct accountant *a);

@@ -10,8 +10,7 @@
 #include "engine/control.h"
 #include "util/json.h"
 
-/* {"schema":"flyball.admin/1","ok":true,"text":"..."} */
-static void done(struct call *c, const char *text)
+void fb_admin_done(struct call *c, const char *text)
 {
     struct buffer b = BUFFER_INIT;
 
@@ -37,16 +36,20 @@ static void reload(struct call *c)
     if (fb_reload(fb_daemon_of(c), "operator", &err) < 0)
         fb_call_refuse(c, 422, err.text);
     else
-        done(c, "the configuration is in force");
+        fb_admin_done(c, "the configuration is in force");
 }
 
 static void recycle(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
 
-    fb_engine_recycle(d->engine);
-    note(d, "recycle", "", "connections, name lookups and handles begin anew");
-    done(c, "connections, name lookups and handles begin anew");
+    if (d->watcher) {
+        fb_watch_recycle(d->watcher); /* which says so itself */
+    } else {
+        fb_engine_recycle(d->engine);
+        note(d, "recycle", "", "connections, name lookups and handles begin anew");
+    }
+    fb_admin_done(c, "connections, name lookups and handles begin anew");
 }
 
 static void pause_all(struct call *c)
@@ -56,7 +59,7 @@ static void pause_all(struct call *c)
     fb_engine_pause(d->engine);
     d->is_paused = true;
     note(d, "pause", "", "nothing new leaves");
-    done(c, "nothing new leaves; what is under way goes on");
+    fb_admin_done(c, "nothing new leaves; what is under way goes on");
 }
 
 static void resume_all(struct call *c)
@@ -66,7 +69,7 @@ static void resume_all(struct call *c)
     fb_engine_resume(d->engine);
     d->is_paused = false;
     note(d, "resume", "", "requests leave again");
-    done(c, "requests leave again");
+    fb_admin_done(c, "requests leave again");
 }
 
 /* ------------------------------------------------------------------------------- providers */
@@ -115,7 +118,7 @@ static void set_enabled(struct call *c, bool is_enabled)
     (void)snprintf(text, sizeof text, is_enabled ? "%s is on" : "%s is off: nothing new leaves",
                    name);
     note(d, is_enabled ? "enable" : "disable", name, text);
-    done(c, text);
+    fb_admin_done(c, text);
 }
 
 static void enable(struct call *c)
@@ -144,7 +147,7 @@ static void forget_all(struct call *c)
             fb_log(&d->log, LEVEL_error, "forget", "%s: %s", m->provider, err.text);
     }
     note(d, "forget", "", "what was learned is forgotten");
-    done(c, "what was learned is forgotten");
+    fb_admin_done(c, "what was learned is forgotten");
 }
 
 static void forget(struct call *c)
@@ -172,7 +175,7 @@ static void forget(struct call *c)
     }
     (void)snprintf(text, sizeof text, "what was learned of %s is forgotten", name);
     note(d, "forget", name, text);
-    done(c, text);
+    fb_admin_done(c, text);
 }
 
 /* --------------------------------------------------------------------------------- batches */
@@ -183,7 +186,9 @@ static void submit(struct call *c)
     struct fly_error err = {""};
     struct work *batch = NULL;
     struct buffer b = BUFFER_INIT;
-    int rc = fb_work_submit(d, c->body.bytes, c->body.size, &batch, &err);
+    struct slice json = {c->body.bytes, c->body.size};
+    struct slice trace = fb_guard_field(c->x->request, FB_TRACE_HEADER);
+    int rc = fb_work_submit(d, json, trace, &batch, &err);
 
     if (rc < 0) {
         fb_call_refuse(c, rc == -EINVAL ? 422 : 503, err.text);
@@ -211,7 +216,7 @@ static void stop_batch(struct call *c)
     }
     fb_fetch_stop(b->fetch, DRAIN_MS);
     note(d, "stop", "", name);
-    done(c, "it begins nothing new; what is under way may end");
+    fb_admin_done(c, "it begins nothing new; what is under way may end");
 }
 
 static void reopen(struct call *c)
@@ -222,7 +227,7 @@ static void reopen(struct call *c)
     if (fb_log_reopen(&d->log, d->config->log.file, &err) < 0)
         fb_call_refuse(c, 500, err.text);
     else
-        done(c, "the log is opened anew");
+        fb_admin_done(c, "the log is opened anew");
 }
 
 const struct route fb_admin_routes[] = {
@@ -232,7 +237,11 @@ const struct route fb_admin_routes[] = {
     {"POST", "/admin/resume", true, resume_all},
     {"POST", "/admin/provider/enable", true, enable},
     {"POST", "/admin/provider/disable", true, disable},
+    {"POST", "/admin/source/enable", true, fb_source_enable},
+    {"POST", "/admin/source/disable", true, fb_source_disable},
     {"POST", "/admin/learned/forget", true, forget},
+    {"POST", "/admin/item/pause", true, fb_item_pause},
+    {"POST", "/admin/item/resume", true, fb_item_resume},
     {"POST", "/admin/batch", true, submit},
     {"POST", "/admin/batch/stop", true, stop_batch},
     {"POST", "/admin/log/reopen", true, reopen},

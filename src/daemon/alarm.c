@@ -20,6 +20,7 @@
 
 /* A command that runs, with what it is given. */
 struct errand_out {
+    struct errand_out *next;
     uv_process_t process;
     uv_pipe_t in;
     uv_write_t write;
@@ -30,23 +31,39 @@ struct errand_out {
 
 /* ------------------------------------------------------------------------------------- command */
 
-static void handle_closed(uv_handle_t *h)
+static void forget(struct errand_out *o)
 {
-    struct errand_out *o = h->data;
+    struct errand_out **at = &o->daemon->errands;
 
-    if (--o->handles > 0)
-        return;
+    while (*at != o)
+        at = &(*at)->next;
+    *at = o->next;
     o->daemon->alarms_out--;
     fb_buffer_fini(&o->line);
     fb_free(o);
 }
 
-static void close_in(uv_write_t *write, int status)
+static void handle_closed(uv_handle_t *h)
+{
+    struct errand_out *o = h->data;
+
+    if (--o->handles == 0)
+        forget(o);
+}
+
+/* At the end of the daemon both are closed, whatever was going on. */
+static void close_once(uv_handle_t *h)
+{
+    if (!uv_is_closing(h))
+        uv_close(h, handle_closed);
+}
+
+static void written(uv_write_t *write, int status)
 {
     struct errand_out *o = write->data;
 
     (void)status;
-    uv_close((uv_handle_t *)&o->in, handle_closed);
+    close_once((uv_handle_t *)&o->in);
 }
 
 static void exited(uv_process_t *process, int64_t code, int sig)
@@ -56,7 +73,15 @@ static void exited(uv_process_t *process, int64_t code, int sig)
     if (code != 0 || sig != 0)
         fb_log(&o->daemon->log, LEVEL_warning, "alert", "the command ended with %lld, signal %d",
                (long long)code, sig);
-    uv_close((uv_handle_t *)process, handle_closed);
+    close_once((uv_handle_t *)process);
+}
+
+void fb_alarms_end(struct daemon *d)
+{
+    for (struct errand_out *o = d->errands; o; o = o->next) {
+        close_once((uv_handle_t *)&o->in);
+        close_once((uv_handle_t *)&o->process);
+    }
 }
 
 static void give_line(struct errand_out *o)
@@ -64,26 +89,36 @@ static void give_line(struct errand_out *o)
     uv_buf_t buf = uv_buf_init(o->line.bytes, (unsigned)o->line.size);
 
     o->write.data = o;
-    if (uv_write(&o->write, (uv_stream_t *)&o->in, &buf, 1, close_in) < 0)
-        uv_close((uv_handle_t *)&o->in, handle_closed);
+    if (uv_write(&o->write, (uv_stream_t *)&o->in, &buf, 1, written) < 0)
+        close_once((uv_handle_t *)&o->in);
+}
+
+static struct errand_out *errand_new(struct daemon *d, const struct buffer *line)
+{
+    struct errand_out *o = d->alarms_out < ALARMS_MAX ? fb_alloc(sizeof *o) : NULL;
+
+    if (!o)
+        return NULL;
+    o->daemon = d;
+    o->handles = 2;
+    fb_buffer_add(&o->line, line->bytes, line->size);
+    (void)uv_pipe_init(&d->loop, &o->in, 0);
+    o->in.data = o->process.data = o;
+    o->next = d->errands;
+    d->errands = o;
+    d->alarms_out++;
+    return o;
 }
 
 static void run_command(struct daemon *d, const char *const *command, const struct buffer *line)
 {
-    struct errand_out *o = d->alarms_out < ALARMS_MAX ? fb_alloc(sizeof *o) : NULL;
+    struct errand_out *o = errand_new(d, line);
     uv_stdio_container_t stdio[3] = {0};
     uv_process_options_t options = {
         .exit_cb = exited, .file = command[0], .stdio = stdio, .stdio_count = 3};
 
     if (!o)
         return;
-    d->alarms_out++;
-    o->daemon = d;
-    o->handles = 2;
-    o->process.data = o->in.data = o;
-    fb_buffer_add(&o->line, line->bytes, line->size);
-    (void)uv_pipe_init(&d->loop, &o->in, 0);
-    o->in.data = o;
     stdio[0].flags = UV_CREATE_PIPE | UV_READABLE_PIPE;
     stdio[0].data.stream = (uv_stream_t *)&o->in;
     stdio[2].flags = UV_INHERIT_FD;
@@ -91,14 +126,13 @@ static void run_command(struct daemon *d, const char *const *command, const stru
     /* libuv does not write to the words, but its type says that it may. */
     options.args = (char **)(uintptr_t)command;
     int rc = uv_spawn(&d->loop, &o->process, &options);
-    o->process.data = o;
-    if (rc < 0) {
-        fb_log(&d->log, LEVEL_error, "alert", "cannot run %s: %s", command[0], strerror(-rc));
-        uv_close((uv_handle_t *)&o->in, handle_closed);
-        uv_close((uv_handle_t *)&o->process, handle_closed);
+    if (rc == 0) {
+        give_line(o);
         return;
     }
-    give_line(o);
+    fb_log(&d->log, LEVEL_error, "alert", "cannot run %s: %s", command[0], strerror(-rc));
+    close_once((uv_handle_t *)&o->in);
+    close_once((uv_handle_t *)&o->process);
 }
 
 /* ------------------------------------------------------------------------------------- webhook */
@@ -190,28 +224,34 @@ static void look_at(struct daemon *d, size_t set, int64_t now_ns)
     }
 }
 
+static void look_at_grade(struct daemon *d, int64_t now_ns)
+{
+    enum grade before = d->alerts.grade;
+    enum grade now = d->grader.grade;
+    char text[100];
+
+    if (!fb_alert_grade_is_due(&d->alerts, now, now_ns))
+        return;
+    (void)snprintf(text, sizeof text, "was %s, is %s", fb_grade_name(before), fb_grade_name(now));
+    raise_alert(d, fb_alert_grade(now), ALERT_grade, "", "", text);
+}
+
 void fb_alarm_look(struct daemon *d)
 {
     int64_t now_ns = fb_daemon_now(d);
 
     for (size_t i = 1; i < d->gauges.sets; i++)
         look_at(d, i, now_ns);
+    look_at_grade(d, now_ns);
 }
 
 void fb_alarm_grade(struct daemon *d, enum grade before)
 {
     enum grade now = d->grader.grade;
-    enum alert_level level = now == GRADE_failing    ? ALERT_CRITICAL
-                             : now == GRADE_degraded ? ALERT_WARNING
-                                                     : ALERT_NONE;
     struct view_audit_event e = {.kind = "grade", .cause = fb_grade_name(now)};
     char text[100];
 
     (void)snprintf(text, sizeof text, "was %s, is %s", fb_grade_name(before), fb_grade_name(now));
     e.text = text;
-    if (d->alerts.rules.grade &&
-        fb_alert_is_due(&d->alerts, ALERT_grade, 0, level, fb_daemon_now(d)))
-        raise_alert(d, level, ALERT_grade, "", "", text);
-    else
-        fb_daemon_audit(d, LEVEL_info, &e);
+    fb_daemon_audit(d, LEVEL_info, &e);
 }

@@ -29,6 +29,30 @@ bool fb_alert_is_due(struct alerts *a, enum alert_kind kind, size_t set, enum al
     return true;
 }
 
+bool fb_alert_grade_is_due(struct alerts *a, enum grade now, int64_t now_ns)
+{
+    bool is_old = a->grade_ns == 0 || now_ns - a->grade_ns >= a->rules.every_ns;
+
+    if (!a->rules.grade || now == a->grade || (now < a->grade && !is_old))
+        return false;
+    a->grade = now;
+    a->grade_ns = now_ns;
+    a->raised++;
+    return true;
+}
+
+enum alert_level fb_alert_grade(enum grade g)
+{
+    static const enum alert_level LEVELS[GRADES] = {
+        [GRADE_healthy] = ALERT_INFO,
+        [GRADE_recovering] = ALERT_INFO,
+        [GRADE_degraded] = ALERT_WARNING,
+        [GRADE_failing] = ALERT_CRITICAL,
+    };
+
+    return LEVELS[g];
+}
+
 const char *fb_alert_kind_name(enum alert_kind kind)
 {
 #define X(name) #name,
@@ -40,7 +64,7 @@ const char *fb_alert_kind_name(enum alert_kind kind)
 
 const char *fb_alert_level_name(enum alert_level level)
 {
-    static const char *const NAMES[] = {"none", "warning", "critical"};
+    static const char *const NAMES[] = {"none", "info", "warning", "critical"};
 
     return NAMES[level];
 }

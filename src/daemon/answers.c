@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* answers.c - limits, learned, why and audit, for the commands of those names. */
+/* answers.c - limits, learned, why, audit and config, for the commands of those names. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/show.h"
 #include "daemon/parts.h"
 #include "fetch/place.h"
 #include "util/alloc.h"
@@ -268,4 +269,13 @@ void fb_audit_answer(struct call *c)
     else
         fb_view_audit_text(&v, &style, fb_daemon_now(d), &b);
     send_view(c, is_json, &b);
+}
+
+/* As `flyball config show --json` has it, with where each value came from. */
+void fb_config_answer(struct call *c)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_config_show_json(fb_daemon_of(c)->config, &b);
+    fb_call_send_json(c, 200, &b);
 }

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "core/trace.h"
 #include "daemon/parts.h"
 #include "fetch/paths.h"
 #include "util/alloc.h"
@@ -94,6 +95,16 @@ static void on_progress(void *to, const struct progress *p, bool is_over)
 
     (void)is_over;
     b->progress = *p;
+    const struct view_batch *v = b->fetch ? fb_fetch_view(b->fetch) : NULL;
+    if (v)
+        b->figures = (struct work_figures){.requests = v->requests,
+                                           .retries = v->retries,
+                                           .skipped = v->skipped,
+                                           .unknown = v->unknown,
+                                           .eta_ns = v->eta_ns,
+                                           .p50_ns = v->latency_p50_ns,
+                                           .p95_ns = v->latency_p95_ns,
+                                           .p99_ns = v->latency_p99_ns};
 }
 
 static void on_end(void *user, int code)
@@ -141,8 +152,11 @@ static int begin(struct daemon *d, struct work *b, struct fly_error *err)
 
 void fb_batches_configure(struct daemon *d, const struct config *c)
 {
-    for (struct work *b = d->batches; b; b = b->next)
+    for (struct work *b = d->batches; b; b = b->next) {
         b->options.config = c;
+        if (b->fetch)
+            fb_fetch_renew(b->fetch);
+    }
 }
 
 void fb_batches_stop(struct daemon *d, int wait_ms)
@@ -310,7 +324,23 @@ static int read_options(struct work *b, const json_t *o, struct fly_error *err)
     return b->options.list ? 0 : read_urls(b, urls, err);
 }
 
-static int make(struct daemon *d, const json_t *o, struct work **ret_batch, struct fly_error *err)
+/* Unless it is nonsense, which is not passed on. */
+static void set_trace(struct work *b, struct slice trace)
+{
+    char id[FB_TRACE_BYTES];
+
+    if (trace.length == 0 || trace.length >= sizeof b->trace_value)
+        return;
+    memcpy(b->trace_value, trace.at, trace.length);
+    if (!fb_trace_id(b->trace_value, id))
+        return;
+    b->trace = (struct engine_header){.name = FB_TRACE_HEADER, .value = b->trace_value};
+    b->options.header = &b->trace;
+    b->options.header_count = 1;
+}
+
+static int make(struct daemon *d, const json_t *o, struct slice trace, struct work **ret_batch,
+                struct fly_error *err)
 {
     const char *given = json_string_value(json_object_get(o, "name"));
     char name[VIEW_NAME];
@@ -326,6 +356,7 @@ static int make(struct daemon *d, const json_t *o, struct work **ret_batch, stru
     struct work *b = batch_new(given ? given : name);
     if (!b)
         return -ENOMEM;
+    set_trace(b, trace);
     int rc = read_options(b, o, err);
     if (rc == 0)
         rc = choose_output(d, b, err);
@@ -338,11 +369,11 @@ static int make(struct daemon *d, const json_t *o, struct work **ret_batch, stru
     return rc;
 }
 
-int fb_work_submit(struct daemon *d, const char *json, size_t size, struct work **ret_batch,
+int fb_work_submit(struct daemon *d, struct slice json, struct slice trace, struct work **ret_batch,
                    struct fly_error *err)
 {
     json_error_t wrong;
-    json_t *o = json_loadb(json ? json : "", size, JSON_REJECT_DUPLICATES, &wrong);
+    json_t *o = json_loadb(json.at ? json.at : "", json.length, JSON_REJECT_DUPLICATES, &wrong);
 
     if (d->terms > 0) {
         json_decref(o);
@@ -354,7 +385,7 @@ int fb_work_submit(struct daemon *d, const char *json, size_t size, struct work 
                        wrong.text);
         return -EINVAL;
     }
-    int rc = make(d, o, ret_batch, err);
+    int rc = make(d, o, trace, ret_batch, err);
     json_decref(o);
     return rc;
 }

@@ -68,12 +68,13 @@ static void home_closed(void *arg)
 
     d->home = NULL;
     d->engine = NULL;
+    fb_alarms_end(d);
     uv_walk(&d->loop, close_handle, NULL);
 }
 
 void fb_daemon_maybe_over(struct daemon *d)
 {
-    if (d->terms == 0 || fb_batches_running(d) > 0 || d->is_closing)
+    if (d->terms == 0 || fb_batches_running(d) > 0 || d->live || d->is_closing)
         return;
     if (!d->doors_told) {
         d->doors_told = true;
@@ -95,6 +96,7 @@ void fb_daemon_end(struct daemon *d, int64_t within_ms)
         fb_log(&d->log, LEVEL_info, "stopping", "what is under way may end; again: at once");
     }
     fb_batches_stop(d, (int)within_ms);
+    fb_watching_end(d);
     if (d->doors_told)
         fb_doors_close(d, 0);
     fb_daemon_maybe_over(d);
@@ -113,6 +115,8 @@ static void on_signal(uv_signal_t *handle, int number)
     } else if (number == SIGUSR1) {
         if (fb_log_reopen(&d->log, d->config->log.file, &err) < 0)
             fb_log(&d->log, LEVEL_error, "log", "%s", err.text);
+        if (fb_csv_open(&d->csv, d->config->metrics.csv, &err) < 0)
+            fb_log(&d->log, LEVEL_error, "metrics", "%s", err.text);
     } else {
         fb_daemon_end(d, d->terms == 0 ? DRAIN_MS : 0);
     }
@@ -145,9 +149,21 @@ static void wake(void *context)
     (void)uv_async_send(&d->wake);
 }
 
+static const int SIGNALS[] = {SIGHUP, SIGUSR1, SIGTERM, SIGINT};
+
+/* Until somebody hears them they wait: what is told at the start is not lost and ends nobody. */
+static void keep_signals(bool wait)
+{
+    sigset_t set;
+
+    (void)sigemptyset(&set);
+    for (size_t i = 0; i < sizeof SIGNALS / sizeof SIGNALS[0]; i++)
+        (void)sigaddset(&set, SIGNALS[i]);
+    (void)pthread_sigmask(wait ? SIG_BLOCK : SIG_UNBLOCK, &set, NULL);
+}
+
 static void open_handles(struct daemon *d)
 {
-    static const int SIGNALS[] = {SIGHUP, SIGUSR1, SIGTERM, SIGINT};
     int64_t every_ms = fb_notify_every_ms();
 
     (void)uv_async_init(&d->loop, &d->wake, on_news);
@@ -161,6 +177,7 @@ static void open_handles(struct daemon *d)
         d->signals[i].data = d;
         (void)uv_signal_start(&d->signals[i], on_signal, SIGNALS[i]);
     }
+    keep_signals(false);
     (void)uv_timer_start(&d->second, on_second, 1000, 1000);
     if (every_ms > 0)
         (void)uv_timer_start(&d->watchdog, on_watchdog, (uint64_t)every_ms, (uint64_t)every_ms);
@@ -184,6 +201,12 @@ static int load(struct daemon *d)
     if (rc < 0 && report.mistakes == 0)
         fprintf(stderr, "flyball serve: %s\n", strerror(-rc));
     fb_config_report_fini(&report);
+    if (rc == 0 && d->o->must_watch && !fb_config_watches(&d->config->watch)) {
+        fputs("flyball watch: the configuration watches nothing: see 'watch' in flyball.yaml(5)\n",
+              stderr);
+        fb_config_free(d->config);
+        rc = -EINVAL;
+    }
     return rc;
 }
 
@@ -220,6 +243,9 @@ static int open_parts(struct daemon *d, struct fly_error *err)
     d->news.context = d;
     fb_sse_init(&d->sse, &d->news);
     fb_history_init(&d->history);
+    rc = fb_csv_open(&d->csv, d->config->metrics.csv, err);
+    if (rc < 0)
+        return rc;
     fb_reload_apply(d, d->config);
     rc = fb_home_open(d, err);
     return rc == 0 ? fb_doors_open(d, err) : rc;
@@ -254,13 +280,16 @@ static void ready(struct daemon *d)
     say_where(d);
     fb_log(&d->log, LEVEL_info, "start", "flyball %s, process %ld", fly_version(), (long)getpid());
     fb_batches_begin(d);
+    fb_watching_begin(d);
     fb_daemon_notify(d, "READY=1");
 }
 
 static void give_back(struct daemon *d)
 {
     fb_batches_free(d);
+    fb_deferred_fini(d);
     fb_control_unlock(d->socket.size > 0 ? fb_buffer_text(&d->socket) : "", d->lock);
+    fb_csv_close(&d->csv);
     fb_history_fini(&d->history);
     fb_news_fini(&d->news);
     fb_meters_fini(&d->meters);
@@ -297,6 +326,7 @@ int fb_daemon_run(const struct daemon_options *o)
     struct daemon *d = fb_alloc(sizeof *d);
     int code = 1;
 
+    keep_signals(true);
     if (!d || uv_loop_init(&d->loop) < 0) {
         fputs("flyball serve: out of memory\n", stderr);
         fb_free(d);
@@ -305,6 +335,7 @@ int fb_daemon_run(const struct daemon_options *o)
     (void)signal(SIGPIPE, SIG_IGN);
     d->o = o;
     d->lock = -1;
+    fb_csv_init(&d->csv);
     d->log.fd = STDERR_FILENO;
     d->log.level = LEVEL_info;
     if (load(d) < 0) {

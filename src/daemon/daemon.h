@@ -18,6 +18,7 @@ struct daemon_options {
     const char *const *environment; /* "NAME=value", ended by NULL */
     const char *const *flags;       /* "listeners.public.listen=off", ended by NULL; or NULL */
     bool quiet;                     /* does not say where it listens */
+    bool must_watch;                /* a configuration that watches nothing is a mistake */
 };
 
 /* Run until it is told to end. Returns the exit code: 0, 1 it failed, 2 the configuration. */

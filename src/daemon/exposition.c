@@ -15,13 +15,18 @@ static const char *const KINDS[] = {
 
 /* ------------------------------------------------------------------------------- histograms */
 
-void fb_histogram_add(struct histogram *h, const struct histogram_form *form, double value)
+static size_t bucket_of(const struct histogram_form *form, double value)
 {
     size_t i = 0;
 
     while (i < form->bounds && value > form->bound[i])
         i++;
-    h->count[i]++;
+    return i;
+}
+
+void fb_histogram_add(struct histogram *h, const struct histogram_form *form, double value)
+{
+    h->count[bucket_of(form, value)]++;
     h->sum += value;
 }
 
@@ -126,14 +131,26 @@ static void add_labels(struct buffer *b, const struct metric_label *label, size_
         fb_buffer_add_char(b, '}');
 }
 
+static void add_exemplar(struct buffer *out, const struct exemplar *e)
+{
+    fb_buffer_add_text(out, " # {trace_id=\"");
+    fb_buffer_add_text(out, e->trace);
+    fb_buffer_add_text(out, "\"} ");
+    add_number(out, e->value);
+    fb_buffer_add_char(out, ' ');
+    add_number(out, e->at_s);
+}
+
 static void add_sample(struct exposition *x, const char *suffix, const struct metric_label *label,
-                       size_t labels, const char *bound, double value)
+                       size_t labels, const char *bound, double value, const struct exemplar *e)
 {
     fb_buffer_add_text(x->out, x->family->name);
     fb_buffer_add_text(x->out, suffix);
     add_labels(x->out, label, labels, bound);
     fb_buffer_add_char(x->out, ' ');
     add_number(x->out, value);
+    if (e && x->openmetrics)
+        add_exemplar(x->out, e);
     fb_buffer_add_char(x->out, '\n');
 }
 
@@ -141,12 +158,14 @@ void fb_metric_sample(struct exposition *x, const struct metric_label *label, si
                       double value)
 {
     assert(x->family && x->family->kind != METRIC_HISTOGRAM);
-    add_sample(x, x->family->kind == METRIC_COUNTER ? "_total" : "", label, labels, NULL, value);
+    add_sample(x, x->family->kind == METRIC_COUNTER ? "_total" : "", label, labels, NULL, value,
+               NULL);
 }
 
 void fb_metric_histogram(struct exposition *x, const struct metric_label *label, size_t labels,
                          const struct histogram *h, const struct histogram_form *form)
 {
+    size_t of_exemplar = x->exemplar ? bucket_of(form, x->exemplar->value) : SIZE_MAX;
     uint64_t sum = 0;
     char bound[40];
 
@@ -156,12 +175,14 @@ void fb_metric_histogram(struct exposition *x, const struct metric_label *label,
         /* OpenMetrics wants "1.0" where the older form takes "1" as well. */
         (void)snprintf(bound, sizeof bound,
                        form->bound[i] == floor(form->bound[i]) ? "%.1f" : "%.9g", form->bound[i]);
-        add_sample(x, "_bucket", label, labels, bound, (double)sum);
+        add_sample(x, "_bucket", label, labels, bound, (double)sum,
+                   i == of_exemplar ? x->exemplar : NULL);
     }
     sum += h->count[form->bounds];
-    add_sample(x, "_bucket", label, labels, "+Inf", (double)sum);
-    add_sample(x, "_sum", label, labels, NULL, h->sum);
-    add_sample(x, "_count", label, labels, NULL, (double)sum);
+    add_sample(x, "_bucket", label, labels, "+Inf", (double)sum,
+               of_exemplar == form->bounds ? x->exemplar : NULL);
+    add_sample(x, "_sum", label, labels, NULL, h->sum, NULL);
+    add_sample(x, "_count", label, labels, NULL, (double)sum, NULL);
 }
 
 void fb_metric_end(struct exposition *x)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/trace.h"
 #include "util/buffer.h"
 
 enum metric_kind { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
@@ -29,10 +30,18 @@ struct metric_label {
     const char *value;
 };
 
+/* One observation and the trace that it is a part of. Told in the form of OpenMetrics only. */
+struct exemplar {
+    char trace[FB_TRACE_BYTES];
+    double value;
+    double at_s; /* since 1970 */
+};
+
 struct exposition {
     struct buffer *out;
     bool openmetrics;
     const struct metric_family *family; /* the one begun last */
+    const struct exemplar *exemplar;    /* of the histogram written next; NULL: none */
 };
 
 /* Counts of observations up to each bound, the last one without a bound. */

@@ -64,7 +64,7 @@ static void look(void *arg, const struct engine_key_state *s)
     to->queued += s->queued;
     to->in_flight += s->in_flight;
     to->disabled += !s->is_enabled;
-    to->broken += strcmp(s->cause, "breaker") == 0;
+    to->broken += s->is_broken;
     if (set == 0)
         return;
     read_limiter(to, s->limiter, w->now_ns);

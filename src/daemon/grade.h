@@ -16,6 +16,7 @@
 #define GRADE_WELL_S    60
 #define GRADE_SILENCE_S 90
 
+/* From well to bad. */
 #define FB_GRADES(X) X(healthy) X(recovering) X(degraded) X(failing)
 
 #define X(name) GRADE_##name,

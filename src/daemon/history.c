@@ -21,7 +21,12 @@ static const struct {
 #undef X
 };
 
-static struct figures nothing(void)
+const char *fb_figure_name(enum figure f)
+{
+    return FORMS[f].name;
+}
+
+struct figures fb_figures_none(void)
 {
     struct figures none;
 
@@ -44,7 +49,7 @@ void fb_history_init(struct history *h)
     *h = (struct history){0};
     for (size_t s = 0; s < METER_SETS; s++)
         for (int r = 0; r < HISTORY_RINGS; r++)
-            h->pending[s][r] = nothing();
+            h->pending[s][r] = fb_figures_none();
 }
 
 void fb_history_fini(struct history *h)
@@ -63,11 +68,11 @@ static bool make(struct history *h, size_t set)
         return true;
     h->sample[set] = fb_alloc(length * sizeof *h->sample[set]);
     for (size_t i = 0; h->sample[set] && i < length; i++)
-        h->sample[set][i] = nothing();
+        h->sample[set][i] = fb_figures_none();
     return h->sample[set] != NULL;
 }
 
-static void merge(struct figures *to, const struct figures *more)
+void fb_figures_merge(struct figures *to, const struct figures *more)
 {
     for (int i = 0; i < FIGURES; i++) {
         if (isnan(more->value[i]))
@@ -98,12 +103,12 @@ static void add_second(struct history *h, int64_t second, const struct figures *
             if (s >= sets && !h->sample[s])
                 continue;
             if (s < sets)
-                merge(p, &now[s]);
+                fb_figures_merge(p, &now[s]);
             if (!ends)
                 continue;
             if (make(h, s))
                 put(h, s, r, p);
-            *p = nothing();
+            *p = fb_figures_none();
         }
         h->count[r] += ends;
     }

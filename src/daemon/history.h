@@ -42,6 +42,13 @@ struct figures {
     float value[FIGURES];
 };
 
+/* "sent" */
+const char *fb_figure_name(enum figure f);
+
+/* Nothing is known; and a span and the one after it as one. */
+struct figures fb_figures_none(void);
+void fb_figures_merge(struct figures *to, const struct figures *more);
+
 struct ring_form {
     int step_s;
     size_t length;

@@ -52,7 +52,8 @@ int fb_home_open(struct daemon *d, struct fly_error *err)
     o.engine.observer_count = sizeof observers / sizeof observers[0];
     o.engine.events_max = 16384;
     int rc = fb_host_open(&d->loop, &o, &d->home, err);
-    if (rc == 0)
-        d->engine = fb_host_engine(d->home);
-    return rc;
+    if (rc < 0)
+        return rc;
+    d->engine = fb_host_engine(d->home);
+    return fb_engine_configure_providers(d->engine, d->config, err);
 }

@@ -17,6 +17,7 @@
 #define HEAD_MS            10000
 #define IDLE_MS            60000
 #define BODY_RATE          1024
+#define PATIENCE_MS        500
 #define CONNECTIONS        256
 #define CONNECTIONS_OF_ONE 128
 #define FDS_KEPT           32 /* for files, sockets to providers, and looking at oneself */
@@ -41,6 +42,7 @@ static int new_server(struct daemon *d, struct door *door, const struct route *c
         .body_bytes_max = (int64_t)BODY_MAX,
         .connections_max = connections_max(),
         .client_max = CONNECTIONS_OF_ONE,
+        .patience_ms = PATIENCE_MS,
     };
 
     door->router.tables = tables;

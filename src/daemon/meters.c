@@ -53,6 +53,21 @@ static size_t slot_of(const struct meters *m, const char *provider, const char *
     return at;
 }
 
+/* "host", "host:port", "[::1]:port". */
+static void put_address(struct meter_set *s, const char *host)
+{
+    const char *colon = strrchr(host, ':');
+    bool has_port = colon && colon[1] && colon[1 + strspn(colon + 1, "0123456789")] == '\0' &&
+                    (colon[-1] == ']' || strchr(host, ':') == colon);
+    char name[sizeof s->address];
+
+    copy(name, sizeof name, host);
+    if (has_port && (size_t)(colon - host) < sizeof name)
+        name[colon - host] = '\0';
+    copy(s->address, sizeof s->address, name);
+    copy(s->port, sizeof s->port, has_port ? colon + 1 : "");
+}
+
 /* What does not fit into the fields of a set is cut there, and so it is when it is looked for. */
 static size_t find_or_add(struct meters *m, const char *provider, const char *pool)
 {
@@ -60,19 +75,21 @@ static size_t find_or_add(struct meters *m, const char *provider, const char *po
 
     if (m->slot[at])
         return m->slot[at] - 1U;
-    if (m->sets == METER_SETS)
+    if (m->sets >= m->sets_max)
         return 0;
     size_t i = m->sets++;
     copy(m->set[i].provider, sizeof m->set[i].provider, provider);
     copy(m->set[i].pool, sizeof m->set[i].pool, pool);
     m->set[i].durations = 1;
+    if (strpbrk(provider, ".:")) /* as the engine calls what nobody has given a name */
+        put_address(&m->set[i], provider);
     m->slot[at] = (uint16_t)(i + 1);
     return i;
 }
 
 int fb_meters_init(struct meters *m)
 {
-    *m = (struct meters){.causes = 1, .recoveries = 1};
+    *m = (struct meters){.sets_max = METER_SETS, .causes = 1, .recoveries = 1};
     m->set = fb_alloc(METER_SETS * sizeof *m->set);
     if (!m->set)
         return -ENOMEM;
@@ -97,13 +114,22 @@ static void cut(char *provider, char *pool, const char *full_provider, const cha
     copy(pool, sizeof(((struct meter_set *)0)->pool), full_pool);
 }
 
-void fb_meters_reserve(struct meters *m, const char *provider, const char *pool)
+void fb_meters_bound(struct meters *m, size_t sets_max)
+{
+    (void)pthread_mutex_lock(&m->lock);
+    m->sets_max = sets_max < METER_SETS ? sets_max : METER_SETS;
+    (void)pthread_mutex_unlock(&m->lock);
+}
+
+void fb_meters_reserve(struct meters *m, const char *provider, const char *pool, const char *host)
 {
     struct meter_set name;
 
     cut(name.provider, name.pool, provider, pool);
     (void)pthread_mutex_lock(&m->lock);
-    (void)find_or_add(m, name.provider, name.pool);
+    size_t set = find_or_add(m, name.provider, name.pool);
+    if (host && set > 0)
+        put_address(&m->set[set], host);
     (void)pthread_mutex_unlock(&m->lock);
 }
 
@@ -185,8 +211,15 @@ static void on_answer(struct meters *m, struct meter_set *s, const struct event 
         s->throttled++;
     else if (e->status == 0 || e->status >= 500)
         s->errors++;
-    fb_histogram_add(&duration_of(s, e)->seconds, &fb_duration_form,
-                     (double)e->duration_ns / (double)FB_NS_PER_S);
+    struct meter_duration *d = duration_of(s, e);
+    double took_s = (double)e->duration_ns / (double)FB_NS_PER_S;
+
+    fb_histogram_add(&d->seconds, &fb_duration_form, took_s);
+    if (!e->trace[0])
+        return;
+    copy(d->exemplar.trace, sizeof d->exemplar.trace, e->trace);
+    d->exemplar.value = took_s;
+    d->exemplar.at_s = (double)(e->at_ns / FB_NS_PER_S);
 }
 
 static void on_retry(struct meters *m, struct meter_set *s, const struct event *e)

@@ -32,11 +32,14 @@ struct meter_duration {
     char error[24];
     int32_t status; /* 0: none came */
     struct histogram seconds;
+    struct exemplar exemplar; /* the last answer that was a part of a trace */
 };
 
 struct meter_set {
     char provider[64];
     char pool[32];
+    char address[64];  /* of the server, where there is only one; else "" */
+    char port[8];      /* that was said */
     uint64_t requests; /* that left */
     uint64_t answers;  /* attempts that came to an end */
     uint64_t errors;   /* of these: 5xx, timeouts, no answer */
@@ -59,7 +62,7 @@ struct meter_recovery {
 
 struct meters {
     pthread_mutex_t lock;
-    size_t sets, causes, recoveries;
+    size_t sets, sets_max, causes, recoveries;
     struct meter_set *set;
     uint16_t slot[METER_SETS * 4]; /* by hash; 0: free, else 1 + index */
     char cause[METER_CAUSES][24];
@@ -72,8 +75,14 @@ struct meters {
 int fb_meters_init(struct meters *m) __attribute__((warn_unused_result));
 void fb_meters_fini(struct meters *m);
 
-/* Keep a place for this name; later ones, beyond the bound, are "other". */
-void fb_meters_reserve(struct meters *m, const char *provider, const char *pool);
+/* No more label sets than so many, "other" among them; those that there are stay. */
+void fb_meters_bound(struct meters *m, size_t sets_max);
+
+/*
+ * Keep a place for this name; later ones, beyond the bound, are "other". `host` is where it is, if
+ * it is at one place; NULL: not known. A provider without a name of its own is called by its host.
+ */
+void fb_meters_reserve(struct meters *m, const char *provider, const char *pool, const char *host);
 
 /* The index of its set: 0, "other", where it has none. With the lock held. */
 size_t fb_meters_find(const struct meters *m, const char *provider, const char *pool);

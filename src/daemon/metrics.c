@@ -93,8 +93,13 @@ static void duration(struct scrape *s, const struct meter_set *set, size_t i)
                                          {"pool", set->pool},
                                          {"http_request_method", i > 0 ? d->method : "_OTHER"},
                                          {"http_response_status_code", status},
-                                         {"error_type", i > 0 ? d->error : "_OTHER"}};
-    fb_metric_histogram(&s->x, label, 5, &d->seconds, &fb_duration_form);
+                                         {"error_type", i > 0 ? d->error : "_OTHER"},
+                                         {"server_address", set->address},
+                                         {"server_port", set->port}};
+    s->x.exemplar = d->exemplar.trace[0] ? &d->exemplar : NULL;
+    fb_metric_histogram(&s->x, label, sizeof label / sizeof label[0], &d->seconds,
+                        &fb_duration_form);
+    s->x.exemplar = NULL;
 }
 
 static void durations(struct scrape *s)
@@ -192,6 +197,18 @@ static void health(struct scrape *s)
     }
 }
 
+/* With HTTP/2 several requests share one. */
+static int64_t idle_connections(const struct engine_stats *s)
+{
+    return s->connections_open > s->in_flight ? s->connections_open - s->in_flight : 0;
+}
+
+/* Requests that needed no connection of their own. */
+static int64_t reused_connections(const struct engine_stats *s)
+{
+    return s->requests > s->connections ? s->requests - s->connections : 0;
+}
+
 /* One number without labels. */
 #define ONE(name, expression)                                   \
     static void name(struct scrape *s)                          \
@@ -202,6 +219,10 @@ static void health(struct scrape *s)
 ONE(events_lost, s->m->lost)
 ONE(news_skipped, s->f->news_skipped)
 ONE(connections_opened, s->f->gauges->stats.connections)
+ONE(connections_open, s->f->gauges->stats.connections_open)
+ONE(connections_idle, idle_connections(&s->f->gauges->stats))
+ONE(connections_reused, reused_connections(&s->f->gauges->stats))
+ONE(connections_saturated, s->f->gauges->stats.in_flight >= s->f->concurrency)
 ONE(resends_refused, s->f->gauges->stats.resends_refused)
 ONE(redirects, s->f->gauges->stats.redirects)
 ONE(failovers, s->f->gauges->stats.failovers)
@@ -263,6 +284,11 @@ static const struct family FAMILIES[] = {
     {{"flyball_batches", G, NULL, "Batches that run."}, batches},
     {{"flyball_in_flight_peak", G, NULL, "The most requests ever under way."}, in_flight_most},
     {{"flyball_connections_opened", C, NULL, "Connections to providers."}, connections_opened},
+    {{"flyball_connections_reused", C, NULL, "Requests on one that was open."}, connections_reused},
+    {{"flyball_connections_open", G, NULL, "Connections that are open."}, connections_open},
+    {{"flyball_connections_idle", G, NULL, "Those without a request."}, connections_idle},
+    {{"flyball_connections_saturated", G, NULL, "1 while no more requests may be under way."},
+     connections_saturated},
     {{"flyball_resends_refused", C, NULL, "Re-sends without a permit."}, resends_refused},
     {{"flyball_redirects", C, NULL, "Redirects followed."}, redirects},
     {{"flyball_failovers", C, NULL, "Tasks that went on elsewhere."}, failovers},
@@ -298,5 +324,7 @@ void fb_metrics_write(const struct metrics_facts *f, bool openmetrics, struct bu
         FAMILIES[i].samples(&s);
     }
     (void)pthread_mutex_unlock(&f->meters->lock);
+    if (f->watch)
+        fb_metrics_watch(f->watch, &s.x);
     fb_metric_end(&s.x);
 }

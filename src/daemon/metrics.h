@@ -8,8 +8,11 @@
 #ifndef FLYBALL_DAEMON_METRICS_H
 #define FLYBALL_DAEMON_METRICS_H
 
+#include "daemon/exposition.h"
 #include "daemon/gauges.h"
 #include "daemon/meters.h"
+
+struct watch;
 
 struct metrics_facts {
     const struct gauges *gauges;
@@ -21,9 +24,14 @@ struct metrics_facts {
     int64_t reloads, reloads_failed;
     int64_t news_skipped;
     int64_t alerts;
-    int64_t connections; /* to the listeners */
+    const struct watch *watch; /* of items; NULL: nothing is watched */
+    int64_t connections;       /* to the listeners */
     int64_t bad_requests;
+    int64_t concurrency; /* requests that may be under way at once */
 };
+
+/* Families about watched items; the series are bounded by the number of sources. */
+void fb_metrics_watch(const struct watch *w, struct exposition *x);
 
 void fb_metrics_write(const struct metrics_facts *f, bool openmetrics, struct buffer *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * news.c - a ring under a lock, which is held for a copy and no longer.
+ * news.c - rings under a lock, which is held for a copy and no longer.
  */
 #include "daemon/news.h"
 
@@ -21,41 +21,96 @@
 int fb_news_init(struct news *n, uint64_t start, int64_t anchor_ns)
 {
     *n = (struct news){.start = start, .anchor_ns = anchor_ns};
-    n->item = fb_alloc(NEWS_MAX * sizeof *n->item);
-    if (!n->item)
+    n->ring[NEWS_EVENTS].max = NEWS_MAX;
+    n->ring[NEWS_ITEMS].max = NEWS_CHANGES;
+    n->ring[NEWS_EVENTS].item = fb_alloc(NEWS_MAX * sizeof(struct news_item));
+    if (!n->ring[NEWS_EVENTS].item)
         return -ENOMEM;
     (void)pthread_mutex_init(&n->lock, NULL);
     return 0;
 }
 
+static void free_ring(struct news_ring *r)
+{
+    for (size_t i = 0; r->item && i < r->max; i++)
+        fb_buffer_fini(&r->item[i].data);
+    fb_free(r->item);
+    r->item = NULL;
+}
+
 void fb_news_fini(struct news *n)
 {
-    if (!n->item)
+    if (!n->ring[NEWS_EVENTS].item)
         return;
-    for (size_t i = 0; i < NEWS_MAX; i++)
-        fb_buffer_fini(&n->item[i].data);
-    fb_free(n->item);
-    n->item = NULL;
+    free_ring(&n->ring[NEWS_EVENTS]);
+    free_ring(&n->ring[NEWS_ITEMS]);
     (void)pthread_mutex_destroy(&n->lock);
+}
+
+static void put(struct news *n, struct news_ring *r, const struct news_item *head,
+                struct slice data)
+{
+    struct news_item *i = &r->item[r->count % r->max];
+
+    if (r->count++ >= r->max)
+        r->dropped = i->number;
+    i->number = ++n->last;
+    i->about = head->about;
+    memcpy(i->kind, head->kind, sizeof i->kind);
+    i->data.failed = false;
+    fb_buffer_clear(&i->data);
+    fb_buffer_add(&i->data, data.at, data.length);
+}
+
+static void add_to(struct news *n, int ring, const struct news_item *head, struct slice data)
+{
+    (void)pthread_mutex_lock(&n->lock);
+    put(n, &n->ring[ring], head, data);
+    (void)pthread_mutex_unlock(&n->lock);
+    if (n->wake)
+        n->wake(n->context);
+}
+
+static void set_kind(struct news_item *i, const char *kind)
+{
+    struct text t;
+
+    fb_text_init(&t, i->kind, sizeof i->kind);
+    fb_text_add(&t, kind);
 }
 
 void fb_news_add(struct news *n, const char *kind, const char *data, size_t size)
 {
-    struct text t;
+    struct news_item head = {0};
 
     if (size > NEWS_ITEM_BYTES)
         return;
+    set_kind(&head, kind);
+    add_to(n, NEWS_EVENTS, &head, (struct slice){data, size});
+}
+
+/* Its ring is made by the first one: a daemon that watches nothing does not pay for it. */
+bool fb_news_add_item(struct news *n, uint64_t about, const char *kind, struct slice data)
+{
+    struct news_ring *r = &n->ring[NEWS_ITEMS];
+    struct news_item head = {.about = about};
+
+    if (data.length > NEWS_ITEM_BYTES)
+        return false;
+    set_kind(&head, kind);
     (void)pthread_mutex_lock(&n->lock);
-    struct news_item *i = &n->item[(n->last + 1) % NEWS_MAX];
-    i->number = ++n->last;
-    fb_text_init(&t, i->kind, sizeof i->kind);
-    fb_text_add(&t, kind);
-    i->data.failed = false;
-    fb_buffer_clear(&i->data);
-    fb_buffer_add(&i->data, data, size);
+    if (!r->item)
+        r->item = fb_alloc(r->max * sizeof *r->item);
+    bool is_made = r->item != NULL;
     (void)pthread_mutex_unlock(&n->lock);
-    if (n->wake)
-        n->wake(n->context);
+    if (is_made)
+        add_to(n, NEWS_ITEMS, &head, data);
+    return is_made;
+}
+
+uint64_t fb_news_about(const char *id)
+{
+    return fb_hash_end(fb_hash_add(FB_HASH_INIT, id, strlen(id))) | 1;
 }
 
 /* ------------------------------------------------------------------------------ the engine's */
@@ -157,7 +212,24 @@ static bool read_number(struct slice s, uint64_t *ret_number)
     return true;
 }
 
-uint64_t fb_news_cursor(struct news *n, struct slice last_id, bool *ret_gap)
+static bool is_wanted(const struct news_want *want, int ring)
+{
+    return ring == NEWS_EVENTS || want->items;
+}
+
+/* The newest number of what is no longer there. */
+static uint64_t dropped(const struct news *n, const struct news_want *want)
+{
+    uint64_t newest = 0;
+
+    for (int i = 0; i < NEWS_RINGS; i++)
+        if (is_wanted(want, i) && n->ring[i].dropped > newest)
+            newest = n->ring[i].dropped;
+    return newest;
+}
+
+uint64_t fb_news_cursor(struct news *n, const struct news_want *want, struct slice last_id,
+                        bool *ret_gap)
 {
     size_t dash = fb_slice_find(last_id, '-');
     uint64_t start = 0;
@@ -166,6 +238,7 @@ uint64_t fb_news_cursor(struct news *n, struct slice last_id, bool *ret_gap)
     *ret_gap = false;
     (void)pthread_mutex_lock(&n->lock);
     uint64_t last = n->last;
+    uint64_t oldest = dropped(n, want);
     (void)pthread_mutex_unlock(&n->lock);
     if (last_id.length == 0)
         return last;
@@ -173,7 +246,27 @@ uint64_t fb_news_cursor(struct news *n, struct slice last_id, bool *ret_gap)
         read_number(fb_slice_after(last_id, dash + 1), &number) && number <= last)
         return number;
     *ret_gap = true;
-    return last > NEWS_MAX ? last - NEWS_MAX : 0;
+    return oldest;
+}
+
+uint64_t fb_news_last(struct news *n)
+{
+    (void)pthread_mutex_lock(&n->lock);
+    uint64_t last = n->last;
+    (void)pthread_mutex_unlock(&n->lock);
+    return last;
+}
+
+uint64_t fb_news_recent(struct news *n, uint64_t count)
+{
+    const struct news_ring *r = &n->ring[NEWS_EVENTS];
+
+    (void)pthread_mutex_lock(&n->lock);
+    uint64_t kept = r->count < r->max ? r->count : r->max;
+    uint64_t back = count < kept ? count : kept;
+    uint64_t at = back > 0 ? r->item[(r->count - back) % r->max].number - 1 : n->last;
+    (void)pthread_mutex_unlock(&n->lock);
+    return at;
 }
 
 void fb_news_write(struct buffer *out, const char *kind, struct slice data)
@@ -195,23 +288,56 @@ static void write_item(const struct news *n, const struct news_item *i, struct b
     fb_news_write(out, i->kind, (struct slice){i->data.bytes, i->data.size});
 }
 
-bool fb_news_next(struct news *n, uint64_t *cursor, struct buffer *out)
+/* The first one behind a number, by halving: numbers rise along a ring. NULL: there is none. */
+static const struct news_item *first_after(const struct news_ring *r, uint64_t number)
 {
-    bool found = false;
+    uint64_t low = r->count < r->max ? 0 : r->count - r->max;
+    uint64_t high = r->count;
+
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (r->item[middle % r->max].number <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < r->count ? &r->item[low % r->max] : NULL;
+}
+
+/* The next one of all rings that are wanted. */
+static const struct news_item *next_of(const struct news *n, const struct news_want *want,
+                                       uint64_t number)
+{
+    const struct news_item *next = NULL;
+
+    for (int i = 0; i < NEWS_RINGS; i++) {
+        const struct news_item *of = is_wanted(want, i) ? first_after(&n->ring[i], number) : NULL;
+
+        if (of && (!next || of->number < next->number))
+            next = of;
+    }
+    return next;
+}
+
+bool fb_news_next(struct news *n, const struct news_want *want, uint64_t *cursor,
+                  struct buffer *out)
+{
+    const struct news_item *i;
 
     (void)pthread_mutex_lock(&n->lock);
-    uint64_t oldest = n->last > NEWS_MAX ? n->last - NEWS_MAX + 1 : 1;
-    if (*cursor + 1 < oldest) {
+    uint64_t gone = dropped(n, want);
+    if (*cursor < gone) {
         fb_news_write(out, "gap", FB_SLICE("{}"));
-        *cursor = oldest - 1;
+        *cursor = gone;
     }
-    if (*cursor < n->last) {
-        const struct news_item *i = &n->item[++*cursor % NEWS_MAX];
-
-        found = true;
-        if (!i->data.failed)
-            write_item(n, i, out);
+    while ((i = next_of(n, want, *cursor)) != NULL) {
+        *cursor = i->number;
+        if (i->data.failed || (want->about && i->about && i->about != want->about))
+            continue;
+        write_item(n, i, out);
+        break;
     }
     (void)pthread_mutex_unlock(&n->lock);
-    return found;
+    return i != NULL;
 }

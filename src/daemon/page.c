@@ -10,22 +10,15 @@
 #include <unistd.h>
 
 #include "core/instant.h"
-#include "daemon/assets.h"
 #include "daemon/parts.h"
 #include "util/alloc.h"
+#include "view/page.h"
+#include "view/plot.h"
 #include "view/words.h"
 
 #define KEYS_MAX 256
 
 /* ------------------------------------------------------------------------------------- files */
-
-const struct asset *fb_asset_find(const char *path, size_t length)
-{
-    for (const struct asset *a = fb_assets; a->path; a++)
-        if (strlen(a->path) == length && memcmp(a->path, path, length) == 0)
-            return a;
-    return NULL;
-}
 
 void fb_asset_answer(struct call *c)
 {
@@ -45,82 +38,6 @@ void fb_asset_answer(struct call *c)
     fb_answer_send(c->x, (struct slice){(const char *)b->at, b->size});
 }
 
-/* -------------------------------------------------------------------------------------- rows */
-
-static const char *escape_of(char byte)
-{
-    switch (byte) {
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '&':
-        return "&amp;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
-static void add_escaped(struct buffer *to, const char *text)
-{
-    for (; *text; text++) {
-        const char *escape = escape_of(*text);
-
-        if (escape)
-            fb_buffer_add_text(to, escape);
-        else
-            fb_buffer_add_char(to, *text);
-    }
-}
-
-/* A cell with what was appended to `text`, which is emptied. */
-static void add_cell(struct buffer *to, const char *open, struct buffer *text)
-{
-    fb_buffer_add_text(to, open);
-    add_escaped(to, fb_buffer_text(text) ? text->bytes : "");
-    fb_buffer_add_text(to, "</td>");
-    fb_buffer_clear(text);
-}
-
-static void add_state(struct buffer *to, enum view_state s)
-{
-    fb_buffer_add_text(to, "<td class=\"state state-");
-    fb_buffer_add_text(to, fb_view_state_name(s));
-    fb_buffer_add_text(to, "\"><span class=\"shape\" aria-hidden=\"true\">");
-    fb_buffer_add_text(to, fb_view_state_shape(s, false));
-    fb_buffer_add_text(to, "</span> ");
-    fb_buffer_add_text(to, fb_view_state_name(s));
-    fb_buffer_add_text(to, "</td>");
-}
-
-static void add_row(struct buffer *to, const struct view_key *k, int64_t now_ns)
-{
-    struct buffer text = BUFFER_INIT;
-
-    fb_buffer_add_text(to, "<tr>");
-    fb_view_key_name(k, &text);
-    add_cell(to, "<td>", &text);
-    add_state(to, fb_view_key_state(k, now_ns));
-    fb_view_key_rate(k, &text);
-    add_cell(to, "<td>", &text);
-    fb_view_key_left(k, now_ns, &text);
-    add_cell(to, "<td>", &text);
-    fb_view_key_next(k, now_ns, &text);
-    add_cell(to, "<td>", &text);
-    fb_words_count(k->queued, &text);
-    add_cell(to, "<td class=\"number\">", &text);
-    fb_words_count(k->refused > 0 ? k->refused : 0, &text);
-    add_cell(to, "<td class=\"number\">", &text);
-    fb_buffer_add_text(&text, k->ready_ns > now_ns ? k->why : "");
-    add_cell(to, "<td class=\"why\">", &text);
-    fb_buffer_add_text(to, "</tr>\n");
-    fb_buffer_fini(&text);
-}
-
 /* ------------------------------------------------------------------------------ what goes in */
 
 struct filling {
@@ -131,59 +48,68 @@ struct filling {
     size_t keys;
 };
 
-/* What is wrong comes first, then by name: as the page sorts them. */
-static bool is_before(const struct view_key *a, const struct view_key *b, int64_t now_ns)
+static void cell_queued(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
-    int by_state = (int)fb_view_key_state(a, now_ns) - (int)fb_view_key_state(b, now_ns);
-    int by_name = by_state ? by_state : strcmp(a->provider, b->provider);
-
-    return (by_name ? by_name : strcmp(a->pool, b->pool)) < 0;
+    (void)now_ns;
+    fb_words_count(k->queued, to);
 }
 
-static void sort(struct filling *f)
-{
-    for (size_t i = 1; i < f->keys; i++) {
-        struct view_key k = f->key[i];
-        size_t at = i;
+static const struct page_column COLUMNS[] = {
+    {"provider/pool", "", fb_page_name},  {"state", "", NULL},
+    {"rate / limit", "", fb_page_rate},   {"left", "", fb_view_key_left},
+    {"next start", "", fb_view_key_next}, {"queued", "number", cell_queued},
+    {"429s", "number", fb_page_refused},  {"why", "why", fb_page_why},
+};
 
-        for (; at > 0 && is_before(&k, &f->key[at - 1], f->now_ns); at--)
-            f->key[at] = f->key[at - 1];
-        f->key[at] = k;
-    }
+static void put_head(const void *arg, struct buffer *to)
+{
+    (void)arg;
+    fb_buffer_add_text(to, "<link rel=\"stylesheet\" href=\"app.css\">\n"
+                           "<script defer src=\"app.js\"></script>");
 }
 
-static void put_rows(const struct filling *f, struct buffer *to)
+static void put_table(const void *arg, struct buffer *to)
 {
-    for (size_t i = 0; i < f->keys; i++)
-        add_row(to, &f->key[i], f->now_ns);
+    const struct filling *f = arg;
+    struct page_table t = {.column = COLUMNS,
+                           .columns = sizeof COLUMNS / sizeof COLUMNS[0],
+                           .key = f->key,
+                           .keys = f->keys,
+                           .now_ns = f->now_ns};
+
+    fb_page_table(&t, to);
 }
 
-static void put_empty(const struct filling *f, struct buffer *to)
+static void put_empty(const void *arg, struct buffer *to)
 {
+    const struct filling *f = arg;
     if (f->keys == 0)
         fb_buffer_add_text(to, "<p class=\"empty\">No request yet. Try: "
                                "<code>flyball fetch --submit urls.txt</code></p>");
 }
 
-static void put_now(const struct filling *f, struct buffer *to)
+static void put_now(const void *arg, struct buffer *to)
 {
+    const struct filling *f = arg;
     fb_words_instant(f->now_ns / FB_NS_PER_S, to);
 }
 
-static void put_who(const struct filling *f, struct buffer *to)
+static void put_who(const void *arg, struct buffer *to)
 {
+    const struct filling *f = arg;
     char host[72] = "";
 
     if (f->is_public)
         return;
     (void)gethostname(host, sizeof host - 1);
-    add_escaped(to, host);
+    fb_plot_escape(host, to);
     fb_buffer_add_text(to, ", up ");
     fb_words_span(f->now_ns - f->daemon->began_ns, to);
 }
 
-static void put_summary(const struct filling *f, struct buffer *to)
+static void put_summary(const void *arg, struct buffer *to)
 {
+    const struct filling *f = arg;
     const struct engine_stats *s = &f->daemon->gauges.stats;
 
     fb_buffer_add_text(to, fb_grade_name(f->daemon->grader.grade));
@@ -193,17 +119,6 @@ static void put_summary(const struct filling *f, struct buffer *to)
     fb_words_count(s->queued, to);
     fb_buffer_add_text(to, " queued, 429s ");
     fb_words_count(s->throttled, to);
-}
-
-/* JSON inside a script element: no "<" may be in it, and JSON has another way to write one. */
-static void add_quoted(struct buffer *to, const struct buffer *json)
-{
-    for (size_t i = 0; i < json->size; i++) {
-        if (json->bytes[i] == '<')
-            fb_buffer_add_text(to, "\\u003c");
-        else
-            fb_buffer_add_char(to, json->bytes[i]);
-    }
 }
 
 /* Of the provider that is shown first; the page asks for more when it has time. */
@@ -220,8 +135,9 @@ static void add_history(const struct filling *f, struct buffer *json)
     (void)rc;
 }
 
-static void put_boot(const struct filling *f, struct buffer *to)
+static void put_boot(const void *arg, struct buffer *to)
 {
+    const struct filling *f = arg;
     struct buffer json = BUFFER_INIT;
 
     fb_buffer_add_text(&json, "{\"status\":");
@@ -229,55 +145,28 @@ static void put_boot(const struct filling *f, struct buffer *to)
     if (f->keys > 0)
         add_history(f, &json);
     fb_buffer_add_char(&json, '}');
-    if (!json.failed)
-        add_quoted(to, &json);
+    fb_page_data(&json, to);
     fb_buffer_fini(&json);
 }
 
 /* ---------------------------------------------------------------------------------- the page */
 
-struct page_place {
-    const char *mark;
-    void (*put)(const struct filling *f, struct buffer *to);
-};
+static void put_noscript(const void *arg, struct buffer *to)
+{
+    fb_buffer_add_text(to, "Scripts are off: these are the figures of ");
+    put_now(arg, to);
+    fb_buffer_add_text(to, "; load the page again for newer ones. The same as JSON: "
+                           "<a href=\"status\">status</a>.");
+}
 
 static const struct page_place PLACES[] = {
-    {"<!--fly:rows-->", put_rows}, {"<!--fly:empty-->", put_empty},
-    {"<!--fly:now-->", put_now},   {"<!--fly:who-->", put_who},
-    {"<!--fly:boot-->", put_boot}, {"<!--fly:summary-->", put_summary},
+    {"head", put_head}, {"table", put_table}, {"empty", put_empty},     {"now", put_now},
+    {"who", put_who},   {"boot", put_boot},   {"summary", put_summary}, {"noscript", put_noscript},
 };
-
-/* The place that begins here, or NULL. */
-static const struct page_place *place_at(struct slice rest)
-{
-    for (size_t i = 0; i < sizeof PLACES / sizeof PLACES[0]; i++) {
-        size_t length = strlen(PLACES[i].mark);
-
-        if (rest.length >= length && memcmp(rest.at, PLACES[i].mark, length) == 0)
-            return &PLACES[i];
-    }
-    return NULL;
-}
-
-static void fill(const struct asset *page, const struct filling *f, struct buffer *to)
-{
-    struct slice rest = {(const char *)page->plain.at, page->plain.size};
-
-    while (rest.length > 0) {
-        const struct page_place *p = rest.at[0] == '<' ? place_at(rest) : NULL;
-
-        if (p)
-            p->put(f, to);
-        else
-            fb_buffer_add_char(to, rest.at[0]);
-        rest = fb_slice_after(rest, p ? strlen(p->mark) : 1);
-    }
-}
 
 void fb_page_answer(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
-    const struct asset *page = fb_asset_find("/page.html", strlen("/page.html"));
     struct buffer b = BUFFER_INIT;
     struct filling f = {.daemon = d,
                         .is_public = c->router == &d->door[DOOR_PUBLIC].router,
@@ -286,13 +175,13 @@ void fb_page_answer(struct call *c)
 
     if (f.key)
         f.keys = fb_status_keys(d, f.key, KEYS_MAX);
-    sort(&f);
+    fb_page_sort(f.key, f.keys, f.now_ns);
     fb_engine_stats(d->engine, &d->gauges.stats);
-    fill(page, &f, &b);
+    fb_page_fill(PLACES, sizeof PLACES / sizeof PLACES[0], &f, &b);
     fb_free(f.key);
     if (b.failed)
         fb_call_refuse(c, 503, "out of memory");
     else
-        fb_call_send(c, 200, page->type, (struct slice){b.bytes, b.size});
+        fb_call_send(c, 200, "text/html; charset=utf-8", (struct slice){b.bytes, b.size});
     fb_buffer_fini(&b);
 }

@@ -2,10 +2,11 @@
 /*
  * parts.h - the daemon inside: what its files share.
  *
- * daemon.c begins and ends it, signals.c hears, second.c is what happens once a second; listen.c
- * opens its doors, routes.c is the table of what may be asked, status.c and answers.c say it,
- * admin.c acts; batches.c runs lists, reload.c brings a new configuration into force, alarm.c
- * raises alerts.
+ * daemon.c begins and ends it, second.c is what happens once a second; listen.c opens its doors,
+ * routes.c is the table of what may be asked, status.c and answers.c say it, admin.c acts;
+ * batches.c runs lists, reload.c brings a new configuration into force, alarm.c raises alerts,
+ * csv.c writes figures down. watch.c runs the watcher, items.c answers about watched items, told.c
+ * passes on what happens to them.
  */
 #ifndef FLYBALL_DAEMON_PARTS_H
 #define FLYBALL_DAEMON_PARTS_H
@@ -15,6 +16,7 @@
 #include "config/config.h"
 #include "daemon/alerts.h"
 #include "daemon/audit.h"
+#include "daemon/csv.h"
 #include "daemon/daemon.h"
 #include "daemon/gauges.h"
 #include "daemon/grade.h"
@@ -24,6 +26,7 @@
 #include "fetch/fetch.h"
 #include "fetch/host.h"
 #include "view/status.h"
+#include "watch/watch.h"
 
 #define DRAIN_MS    5000 /* what is under way may take after the first SIGTERM */
 #define BATCHES_MAX 64   /* that are known; the oldest that has ended is forgotten first */
@@ -50,14 +53,19 @@ struct work {
     char name[VIEW_NAME];
     struct buffer list, output, folder, journal, provider; /* as the options point to */
     struct buffer text;                                    /* URLs that were submitted as words */
+    struct engine_header trace;                            /* "traceparent" for all its requests */
+    char trace_value[64];
     const char **urls;
     struct fetch_options options;
     struct fetch *fetch;        /* while it runs */
     int code;                   /* how it ended */
     int64_t began_ns, ended_ns; /* since 1970 */
     struct progress progress;   /* as it was last */
-    char said[256];             /* the last line that it had to say */
-    bool is_configured;         /* from `batches:`, not submitted */
+    struct work_figures {
+        int64_t requests, retries, skipped, unknown, eta_ns, p50_ns, p95_ns, p99_ns;
+    } figures;          /* likewise */
+    char said[256];     /* the last line that it had to say */
+    bool is_configured; /* from `batches:`, not submitted */
 };
 
 struct daemon {
@@ -68,6 +76,9 @@ struct daemon {
     struct buffer store;   /* the folder of journals and what was learned; empty: the usual one */
     struct host *home;
     struct engine *engine;
+    struct watch *watcher;   /* of items; NULL: nothing is watched */
+    struct watch_live *live; /* what it lives in; NULL: there is none */
+    bool is_watch_ending;
 
     struct log log;
     struct meters meters;
@@ -75,12 +86,14 @@ struct daemon {
     struct sse sse;
     struct history history;
     struct gauges gauges;
+    struct csv csv;
     struct audit audit;
     struct grader grader;
     struct alerts alerts;
-    int alarms_out;    /* commands that run */
-    int64_t success_s; /* when something last succeeded */
-    int64_t began_ns;  /* since 1970 */
+    struct errand_out *errands; /* commands that run for alerts, */
+    int alarms_out;             /* and how many */
+    int64_t success_s;          /* when something last succeeded */
+    int64_t began_ns;           /* since 1970 */
 
     struct door door[DOORS];
     struct buffer socket;
@@ -91,11 +104,14 @@ struct daemon {
     uv_signal_t signals[4];
     uv_fs_event_t watch;
 
+    struct reading *deferred; /* of what was put off; NULL: nobody has asked */
+
     struct work *batches;
     int64_t batch_number;
     int64_t reloads, reloads_failed;
     int64_t loaded_ns; /* since 1970: the configuration in force */
     char refused[256]; /* why the one read last is not; "": it is */
+    char changed[160]; /* what was different in it, by the names of the keys */
     bool is_paused;
     int terms; /* signals to end */
     int doors_open;
@@ -162,9 +178,37 @@ void fb_limits_answer(struct call *c);
 void fb_learned_answer(struct call *c);
 void fb_why_answer(struct call *c);
 void fb_audit_answer(struct call *c);
+void fb_config_answer(struct call *c);
 
 /* ---- admin.c ---- */
 extern const struct route fb_admin_routes[];
+/* {"schema":"flyball.admin/1","ok":true,"text":"..."} */
+void fb_admin_done(struct call *c, const char *text);
+
+/* ---- told.c ---- */
+/* What the watcher tells: its port `tell` calls this. */
+void fb_daemon_told(struct daemon *d, const struct watch_event *e);
+
+/* ---- items.c ---- */
+void fb_items_answer(struct call *c);
+void fb_item_answer(struct call *c);
+void fb_watch_view_answer(struct call *c);
+void fb_items_view_answer(struct call *c);
+void fb_item_view_answer(struct call *c);
+void fb_item_pause(struct call *c);
+void fb_item_resume(struct call *c);
+
+/* ---- deferred.c ---- */
+
+/* What batches have put off, as it was when it was last read; to ask has it read again. */
+void fb_deferred_answer(struct call *c);
+void fb_deferred_fini(struct daemon *d);
+
+/* ---- page.c ---- */
+
+/* The answers to "/", and to the files that the page needs. */
+void fb_page_answer(struct call *c);
+void fb_asset_answer(struct call *c);
 
 /* ---- second.c ---- */
 void fb_second(struct daemon *d);
@@ -173,11 +217,20 @@ void fb_second(struct daemon *d);
 void fb_batches_begin(struct daemon *d); /* those of the configuration that do not run yet */
 void fb_batches_configure(struct daemon *d, const struct config *c); /* from now on */
 void fb_batches_stop(struct daemon *d, int wait_ms);
-int fb_work_submit(struct daemon *d, const char *json, size_t size, struct work **ret_batch,
+/* `trace` is the traceparent of whoever submits it, or empty: its requests carry it on. */
+int fb_work_submit(struct daemon *d, struct slice json, struct slice trace, struct work **ret_batch,
                    struct fly_error *err) __attribute__((warn_unused_result));
 struct work *fb_work_find(const struct daemon *d, const char *name);
 int64_t fb_batches_running(const struct daemon *d);
 void fb_batches_free(struct daemon *d);
+
+/* ---- watch.c ---- */
+void fb_watching_begin(struct daemon *d); /* where the configuration watches anything */
+/* The configuration in force is this one, and the one before is about to go. */
+void fb_watching_configure(struct daemon *d, const struct config *c);
+void fb_watching_end(struct daemon *d); /* fb_daemon_maybe_over() follows */
+void fb_source_enable(struct call *c);
+void fb_source_disable(struct call *c);
 
 /* ---- reload.c ---- */
 
@@ -192,5 +245,10 @@ void fb_reload_watch(struct daemon *d);
 /* ---- alarm.c ---- */
 void fb_alarm_look(struct daemon *d);
 void fb_alarm_grade(struct daemon *d, enum grade before);
+
+/* ---- alerts_view.c ---- */
+void fb_alerts_answer(struct call *c);
+/* Wait for no command any more. */
+void fb_alarms_end(struct daemon *d);
 
 #endif

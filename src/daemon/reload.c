@@ -12,9 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/diff.h"
+#include "core/instant.h"
 #include "daemon/notify.h"
 #include "daemon/parts.h"
+#include "engine/configure.h"
 #include "engine/control.h"
+#include "util/text.h"
 
 #define SETTLE_MS 200 /* editors write a file in several steps */
 
@@ -29,19 +33,31 @@ static void set_alerts(struct daemon *d, const struct config *c)
                                            .every_ns = c->alerts.every_ns};
 }
 
+/* Where a provider is, if it is at one place. */
+static const char *only_host(const struct config_provider *p)
+{
+    return p->hosts && p->hosts[0] && !p->hosts[1] && !strchr(p->hosts[0], '*') ? p->hosts[0]
+                                                                                : NULL;
+}
+
 void fb_reload_apply(struct daemon *d, const struct config *c)
 {
     d->log.form = c->log.form == CONFIG_LOG_JSON ? LOG_JSON : LOG_LOGFMT;
     d->log.level = (enum log_level)c->log.level;
     set_alerts(d, c);
+    d->csv.every = c->metrics.every_ns / FB_NS_PER_S;
+    fb_meters_bound(&d->meters, (size_t)c->metrics.series_max);
     for (size_t i = 0; i < c->provider_count; i++) {
         const struct config_provider *p = &c->provider[i];
 
         if (p->pool_count == 0)
-            fb_meters_reserve(&d->meters, p->name, "default");
+            fb_meters_reserve(&d->meters, p->name, "default", only_host(p));
         for (size_t j = 0; j < p->pool_count; j++)
-            fb_meters_reserve(&d->meters, p->name, p->pool[j].name);
+            fb_meters_reserve(&d->meters, p->name, p->pool[j].name, only_host(p));
     }
+    for (size_t i = 0; i < c->watch.source_count; i++)
+        if (c->watch.source[i].ask.limit)
+            fb_meters_reserve(&d->meters, c->watch.source[i].name, "default", NULL);
 }
 
 static bool is_same_text(const char *a, const char *b)
@@ -99,44 +115,78 @@ static void set_enabled(struct daemon *d, const struct config *c)
     }
 }
 
-/* What cannot change while it runs. */
-static void tell_of_rest(struct daemon *d, const struct config *c)
+/* Checked when it was read: what is left to fail is memory. */
+static void set_manners(struct daemon *d, const struct config *c)
 {
-    const struct config_listeners *a = &d->config->listeners;
-    const struct config_listeners *b = &c->listeners;
+    struct fly_error err = {""};
 
-    if (!is_same_text(a->public.listen, b->public.listen) ||
-        !is_same_text(a->internal.listen, b->internal.listen) ||
-        !is_same_text(a->admin.socket, b->admin.socket))
-        fb_log(&d->log, LEVEL_warning, "reload", "other listeners need a restart");
-    if (!is_same_text(d->config->store.folder, c->store.folder) ||
-        !is_same_text(d->config->ledger.path, c->ledger.path))
-        fb_log(&d->log, LEVEL_warning, "reload", "another store or ledger needs a restart");
+    if (fb_engine_configure_providers(d->engine, c, &err) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "deadlines of some providers are those of all: %s",
+               err.text[0] ? err.text : "out of memory");
+}
+
+/* The changes in so many words, as far as there is room; and those that have to wait. */
+struct changes_told {
+    struct daemon *daemon;
+    struct text text;
+};
+
+static void tell_change(void *to, const struct config_change *c)
+{
+    struct changes_told *t = to;
+
+    fb_text_add(&t->text, t->daemon->changed[0] ? ", " : "");
+    fb_text_add(&t->text, c->path);
+    if (c->is_fixed)
+        fb_log(&t->daemon->log, LEVEL_warning, "reload", "%s: takes effect at the next start",
+               c->path);
+}
+
+static void tell_changes(struct daemon *d, const struct config *c)
+{
+    struct changes_told t = {.daemon = d};
+
+    fb_text_init(&t.text, d->changed, sizeof d->changed);
+    if (fb_config_diff(d->config, c, tell_change, &t) < 0)
+        fb_log(&d->log, LEVEL_warning, "reload", "out of memory: what has changed is not told");
+}
+
+/* Files that are written to. Where one cannot be, it goes on with the one before. */
+static void set_files(struct daemon *d, const struct config *c)
+{
+    struct fly_error err = {""};
+
+    if (!is_same_text(d->config->log.file, c->log.file) &&
+        fb_log_reopen(&d->log, c->log.file, &err) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "%s", err.text);
+    if (!is_same_text(d->config->metrics.csv, c->metrics.csv) &&
+        fb_csv_open(&d->csv, c->metrics.csv, &err) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "%s", err.text);
 }
 
 static int bring_into_force(struct daemon *d, struct config *c, struct fly_error *err)
 {
     struct engine_options o;
-    struct fly_error log_err = {""};
 
     fb_home_options(d, c, &o);
     int rc = fb_engine_tune(d->engine, &o, err);
     if (rc < 0)
         return rc;
-    tell_of_rest(d, c);
+    set_manners(d, c);
+    tell_changes(d, c);
     set_limits(d, c);
     set_enabled(d, c);
-    if (!is_same_text(d->config->log.file, c->log.file) &&
-        fb_log_reopen(&d->log, c->log.file, &log_err) < 0)
-        fb_log(&d->log, LEVEL_error, "reload", "%s", log_err.text);
+    set_files(d, c);
     fb_reload_apply(d, c);
     for (int i = 0; i < DOORS; i++)
         d->door[i].router.guard.host = NULL;
     d->door[DOOR_PUBLIC].router.guard.host = c->listeners.public.hosts;
     d->door[DOOR_INTERNAL].router.guard.host = c->listeners.internal.hosts;
     fb_batches_configure(d, c);
-    fb_config_free(d->config);
+    struct config *before = d->config;
     d->config = c;
+    fb_watching_configure(d, c);
+    fb_config_free(before);
     d->loaded_ns = fb_daemon_now(d);
     fb_batches_begin(d);
     return 0;
@@ -174,8 +224,11 @@ static int load(struct daemon *d, struct config **ret_config, struct fly_error *
 static void tell(struct daemon *d, const char *cause, int rc, const char *why)
 {
     struct view_audit_event e = {.kind = "reload", .cause = cause};
+    char text[sizeof d->changed + 48];
 
-    e.text = rc < 0 ? why : "the configuration is in force";
+    (void)snprintf(text, sizeof text, "the configuration is in force; changed: %s",
+                   d->changed[0] ? d->changed : "nothing");
+    e.text = rc < 0 ? why : text;
     (void)snprintf(d->refused, sizeof d->refused, "%s", rc < 0 ? why : "");
     if (rc < 0)
         d->reloads_failed++;

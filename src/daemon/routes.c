@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/assets.h"
 #include "daemon/parts.h"
 #include "util/json.h"
 
@@ -95,6 +94,8 @@ static void answer_metrics(struct call *c)
         .reloads_failed = d->reloads_failed,
         .news_skipped = (int64_t)d->news.skipped,
         .alerts = d->alerts.raised,
+        .concurrency = d->config->concurrency.total,
+        .watch = d->watcher,
     };
 
     add_servers(d, &f);
@@ -113,6 +114,8 @@ static const struct route READING[] = {
     {"GET", "/healthz", false, answer_healthz},
     {"GET", "/events", false, answer_events},
     {"GET", "/history", false, answer_history},
+    {"GET", "/items", false, fb_items_answer},
+    {"GET", "/items/", false, fb_item_answer},
     {0},
 };
 
@@ -125,6 +128,12 @@ static const struct route INSIDE[] = {
     {"GET", "/view/learned", false, fb_learned_answer},
     {"GET", "/view/why", false, fb_why_answer},
     {"GET", "/view/audit", false, fb_audit_answer},
+    {"GET", "/view/watch", false, fb_watch_view_answer},
+    {"GET", "/view/items", false, fb_items_view_answer},
+    {"GET", "/view/item", false, fb_item_view_answer},
+    {"GET", "/view/alerts", false, fb_alerts_answer},
+    {"GET", "/view/config", false, fb_config_answer},
+    {"GET", "/view/deferred", false, fb_deferred_answer},
     {0},
 };
 

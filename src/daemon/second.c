@@ -83,6 +83,8 @@ void fb_second(struct daemon *d)
 
     fb_gauges_read(&d->gauges, d->engine, &d->meters, fb_engine_now(d->engine), now);
     fb_history_add(&d->history, second, now, d->gauges.sets);
+    if (!fb_csv_add(&d->csv, second, now, &d->meters, d->gauges.sets))
+        fb_log(&d->log, LEVEL_error, "metrics", "cannot write %s", d->config->metrics.csv);
     judge(d, now, second);
     fb_alarm_look(d);
     tell(d);

@@ -8,11 +8,13 @@
 #include "util/alloc.h"
 
 #define HEARTBEAT_S 15
+#define ITEM_ID_MAX 256
 
 struct sse_client {
     struct sse *sse;
     struct call *call;
     struct sse_client *next, **link;
+    struct news_want want;
     uint64_t cursor;
     int silent_s;
     bool is_full; /* it has not read what was written to it */
@@ -36,7 +38,7 @@ static void bring(struct sse_client *c)
 {
     struct buffer b = BUFFER_INIT;
 
-    while (!c->is_full && fb_news_next(c->sse->news, &c->cursor, &b)) {
+    while (!c->is_full && fb_news_next(c->sse->news, &c->want, &c->cursor, &b)) {
         write_out(c, &b);
         fb_buffer_clear(&b);
     }
@@ -63,7 +65,8 @@ static void on_close(struct call *call)
 }
 
 /* Where to go on: a browser that opens a stream anew can say it in the query alone. */
-static uint64_t cursor_of(struct sse *s, const struct call *call, bool *ret_gap)
+static uint64_t cursor_of(struct sse *s, const struct call *call, const struct news_want *want,
+                          bool *ret_gap)
 {
     struct slice id = fb_guard_field(call->x->request, "Last-Event-ID");
     char asked[48];
@@ -71,12 +74,23 @@ static uint64_t cursor_of(struct sse *s, const struct call *call, bool *ret_gap)
 
     if (id.length == 0 && fb_call_query(call, "last_event_id", asked, sizeof asked))
         id = fb_slice_of(asked);
-    uint64_t at = fb_news_cursor(s->news, id, ret_gap);
+    uint64_t at = fb_news_cursor(s->news, want, id, ret_gap);
     if (id.length > 0 || !fb_call_query(call, "recent", recent, sizeof recent))
         return at;
-    uint64_t back = strtoul(recent, NULL, 10);
-    uint64_t kept = at < NEWS_MAX ? at : NEWS_MAX;
-    return at - (back < kept ? back : kept);
+    return fb_news_recent(s->news, strtoul(recent, NULL, 10));
+}
+
+/* Of watched items all unless the query says otherwise. */
+static struct news_want want_of(const struct call *call)
+{
+    struct news_want want = {.items = true};
+    char which[ITEM_ID_MAX] = "all";
+
+    if (!fb_call_query(call, "items", which, sizeof which) || strcmp(which, "all") == 0)
+        return want;
+    want.items = strcmp(which, "none") != 0;
+    want.about = want.items ? fb_news_about(which) : 0;
+    return want;
 }
 
 static bool wants_status(const struct call *call)
@@ -111,7 +125,8 @@ void fb_sse_answer(struct sse *s, struct call *call, enum sse_figures full)
         fb_call_refuse(call, 503, "too many clients follow the events");
         return;
     }
-    c->cursor = cursor_of(s, call, &gap);
+    c->want = want_of(call);
+    c->cursor = cursor_of(s, call, &c->want, &gap);
     c->figures = wants_status(call) ? full : SSE_TICK;
     enlist(s, c, call);
     fb_call_begin(call, 200, "text/event-stream");

@@ -13,7 +13,7 @@
 #include "daemon/news.h"
 #include "serve/router.h"
 
-#define SSE_CLIENTS_MAX 64
+#define SSE_CLIENTS_MAX 256
 
 /* Which figures a client gets once a second: a few, or those of /status at its door. */
 enum sse_figures { SSE_TICK, SSE_STATUS_PUBLIC, SSE_STATUS, SSE_FIGURES };
@@ -32,7 +32,8 @@ void fb_sse_init(struct sse *s, struct news *news);
 /*
  * The answer to a call for events, which goes on; 503 when there are too many. `full` are the
  * figures of those who want all. Without Last-Event-ID the query's last_event_id counts, or its
- * recent=N: the last N events come first.
+ * recent=N: the last N events come first. items=none leaves out what changes about watched items,
+ * items=ID all but what changes about this one.
  */
 void fb_sse_answer(struct sse *s, struct call *c, enum sse_figures full);
 

@@ -17,6 +17,7 @@
 #include "util/alloc.h"
 #include "util/json.h"
 #include "view/words.h"
+#include "watch/say.h"
 
 #define KEYS_MAX 256
 
@@ -49,12 +50,20 @@ void fb_work_view(const struct work *b, bool is_public, struct view_batch *v)
                              .updated_ns = b->ended_ns ? b->ended_ns : fb_daemon_now(b->daemon),
                              .total = p->total,
                              .total_grows = p->total_grows,
-                             .done = p->done - p->failed - p->deferred,
-                             .failed = p->failed,
+                             .done = p->done - p->failed - p->deferred - b->figures.skipped,
+                             .failed = p->failed - b->figures.unknown,
                              .deferred = p->deferred,
                              .throttled = p->throttled,
                              .in_flight = p->in_flight,
-                             .rate = p->rate};
+                             .rate = p->rate,
+                             .requests = b->figures.requests,
+                             .retries = b->figures.retries,
+                             .skipped = b->figures.skipped,
+                             .unknown = b->figures.unknown,
+                             .eta_ns = b->fetch ? b->figures.eta_ns : 0,
+                             .latency_p50_ns = b->figures.p50_ns,
+                             .latency_p95_ns = b->figures.p95_ns,
+                             .latency_p99_ns = b->figures.p99_ns};
     fb_view_put(v->name, sizeof v->name, b->name);
     fb_progress_bound(p, &bound);
     fb_view_put(v->bound, sizeof v->bound, fb_buffer_text(&bound) ? bound.bytes : "");
@@ -178,7 +187,7 @@ static void add_overall(struct usage_walk *w)
 {
     struct fly_overall o = {.size = sizeof o};
 
-    if (w->count == 0 || fly_overall_usage(w->limiter, w->count, w->now_ns, &o) < 0)
+    if (fly_overall_usage(w->limiter, w->count, w->now_ns, &o) < 0)
         return;
     fb_json_name(w->out, "overall");
     fb_buffer_add_char(w->out, '{');
@@ -277,8 +286,18 @@ static void add_reload(const struct daemon *d, struct buffer *out)
     fb_buffer_add_char(out, '}');
 }
 
+static void add_watch(struct daemon *d, bool items, struct buffer *out)
+{
+    if (!d->watcher)
+        return;
+    fb_json_name(out, "watch");
+    fb_buffer_add_char(out, '{');
+    fb_say_status_members(d->watcher, fb_daemon_now(d), items, out);
+    fb_buffer_add_char(out, '}');
+}
+
 /* The view's object, and more members in it. */
-static void write_all(struct daemon *d, const struct status *s, struct buffer *out)
+static void write_all(struct daemon *d, const struct status *s, bool items, struct buffer *out)
 {
     fb_view_status_json(&s->view, fb_daemon_now(d), out);
     while (!out->failed && out->size > 0 &&
@@ -297,24 +316,31 @@ static void write_all(struct daemon *d, const struct status *s, struct buffer *o
     add_usages(d, out);
     add_reload(d, out);
     add_settings(d->config, out);
+    add_watch(d, items, out);
     fb_buffer_add_text(out, "}\n");
 }
 
-void fb_status_write(struct daemon *d, bool is_public, struct buffer *out)
+static void write_status(struct daemon *d, bool is_public, bool items, struct buffer *out)
 {
     struct status s = {0};
 
     fb_engine_stats(d->engine, &d->gauges.stats);
     fill(d, is_public, &s);
-    write_all(d, &s, out);
+    write_all(d, &s, items, out);
     fini(&s);
+}
+
+/* Once a second to everybody who follows: without watched items, which have events of their own. */
+void fb_status_write(struct daemon *d, bool is_public, struct buffer *out)
+{
+    write_status(d, is_public, false, out);
 }
 
 static void answer_with(struct call *c, bool is_public)
 {
     struct buffer b = BUFFER_INIT;
 
-    fb_status_write(fb_daemon_of(c), is_public, &b);
+    write_status(fb_daemon_of(c), is_public, true, &b);
     fb_call_send_json(c, 200, &b);
 }
 

@@ -17,11 +17,11 @@
 /* Bytes move the deadline of a phase; the heap learns of that when the old one has come. */
 static int64_t deadline_of(const struct attempt *a)
 {
-    const struct engine_options *o = &a->engine->options;
+    const struct manners *m = fb_manners_of(a->key, a->engine);
     const int64_t span_ns[] = {
-        [PHASE_CONNECT] = o->connect_ns,
-        [PHASE_FIRST_BYTE] = o->first_byte_ns,
-        [PHASE_BODY] = o->idle_ns,
+        [PHASE_CONNECT] = m->connect_ns,
+        [PHASE_FIRST_BYTE] = m->first_byte_ns,
+        [PHASE_BODY] = m->idle_ns,
     };
 
     return fb_min64(fb_after(a->moved_ns, span_ns[a->phase]), a->total_ns);
@@ -123,6 +123,7 @@ static void take_slots(struct attempt *a)
     a->key->in_flight++;
     a->key->provider->in_flight++;
     e->stats.in_flight++;
+    a->job->client->stats.in_flight++;
     e->stats.in_flight_most = fb_max64(e->stats.in_flight_most, e->stats.in_flight);
     assert(e->stats.in_flight + e->stats.asked <= e->options.concurrency);
 }
@@ -149,6 +150,7 @@ static int send_it(struct attempt *a)
         .method = j->method,
         .id = j->id,
         .folder = j->folder,
+        .connect_ns = fb_manners_of(j->key, e)->connect_ns,
         .body = j->drops_body ? NULL : j->body,
         .body_size = j->drops_body ? 0 : j->body_size,
         .is_once = !fb_job_is_idempotent(j) && !(j->flags & ENGINE_RETRYABLE),
@@ -180,7 +182,9 @@ static void count_start(struct engine *e, struct job *j)
     j->is_approved = false;
     e->stats.requests++;
     j->key->requests++;
+    j->client->stats.requests++;
     e->stats.retries += j->is_retry;
+    j->client->stats.retries += j->is_retry;
     fb_breaker_take(&j->key->breaker, e->now_ns);
 }
 
@@ -194,12 +198,14 @@ static void give_up(struct attempt *a, int rc)
     fb_pools_cancel(k, e->now_ns, &a->tickets);
     fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
     e->stats.requests--;
+    j->client->stats.requests--;
     k->requests--;
     j->requests--;
     list_remove(a);
     k->in_flight--;
     k->provider->in_flight--;
     e->stats.in_flight--;
+    j->client->stats.in_flight--;
     attempt_free(a);
     j->attempt = NULL;
     fb_queue_wake(&e->queue, &k->q);
@@ -222,7 +228,7 @@ void fb_attempt_start(struct job *j, const struct tickets *t)
     a->key = j->key;
     a->tickets = *t;
     a->sent_ns = a->moved_ns = e->now_ns;
-    a->total_ns = fb_after(e->now_ns, e->options.total_ns);
+    a->total_ns = fb_after(e->now_ns, fb_manners_of(j->key, e)->total_ns);
     j->attempt = a;
     take_slots(a);
     count_start(e, j);
@@ -254,6 +260,7 @@ static bool pay_again(struct attempt *a)
     a->sent_ns = e->now_ns;
     a->job->requests++;
     a->key->requests++;
+    a->job->client->stats.requests++;
     e->stats.requests++;
     e->stats.resends_paid++;
     return true;
@@ -297,6 +304,7 @@ static void land(struct attempt *a)
     a->key->in_flight--;
     p->in_flight--;
     e->stats.in_flight--;
+    a->job->client->stats.in_flight--;
     fb_queue_wake(&e->queue, &a->key->q);
     t = fb_queue_first(&e->queue, &p->lane, true);
     if (t)

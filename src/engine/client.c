@@ -31,6 +31,11 @@ int64_t fb_engine_client_tasks(const struct engine_client *c)
     return c->tasks;
 }
 
+struct engine_client_stats fb_engine_client_stats(const struct engine_client *c)
+{
+    return c ? c->stats : (struct engine_client_stats){0};
+}
+
 void fb_engine_client_free(struct engine_client *c)
 {
     struct engine_client *before;

@@ -2,6 +2,8 @@
 /* configure.c - one assignment for each setting. */
 #include "engine/configure.h"
 
+#include "engine/control.h"
+
 static void set_deadlines(const struct config *c, struct engine_options *o)
 {
     o->connect_ns = c->timeouts.connect_ns;
@@ -36,6 +38,7 @@ static void set_recovery(const struct config *c, struct engine_options *o)
     o->recovery = c->recovery;
     o->mode = (enum recovery_mode)c->mode;
     o->attempts_max = (int32_t)c->retries + 1;
+    o->attempts_bound_all = fb_config_is_said(c, "retries");
     o->breaker_failures = (int32_t)c->breaker.failures;
     o->breaker_ns = c->breaker.time_ns;
     o->breaker_counts_429 = c->breaker.counts_429;
@@ -67,4 +70,30 @@ void fb_engine_configure(const struct config *c, struct engine_options *o)
         .refuse_private = n->refuse_private,
         .redirect_private = n->redirect_private,
     };
+}
+
+static bool has_manners(const struct config_provider *p)
+{
+    const struct config_deadlines *t = &p->timeouts;
+
+    return t->connect_ns || t->first_byte_ns || t->idle_ns || t->total_ns || p->recovery[0];
+}
+
+int fb_engine_configure_providers(struct engine *e, const struct config *c, struct fly_error *err)
+{
+    for (size_t i = 0; i < c->provider_count; i++) {
+        const struct config_provider *p = &c->provider[i];
+        struct engine_manners m = {
+            .connect_ns = p->timeouts.connect_ns,
+            .first_byte_ns = p->timeouts.first_byte_ns,
+            .idle_ns = p->timeouts.idle_ns,
+            .total_ns = p->timeouts.total_ns,
+            .recovery = p->recovery,
+        };
+        int rc = has_manners(p) ? fb_engine_set_manners(e, p->name, &m, err) : 0;
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }

@@ -14,4 +14,11 @@
  */
 void fb_engine_configure(const struct config *c, struct engine_options *o);
 
+/*
+ * Deadlines and recovery of the providers that have their own; after every fb_engine_tune(), too.
+ * 0, or a negative errno with a sentence.
+ */
+int fb_engine_configure_providers(struct engine *e, const struct config *c, struct fly_error *err)
+    __attribute__((warn_unused_result));
+
 #endif

@@ -33,6 +33,15 @@ void fb_engine_client_stop(struct engine_client *c, int64_t deadline_ns);
 /* How many of its tasks have not ended. */
 int64_t fb_engine_client_tasks(const struct engine_client *c);
 
+/* What struct engine_stats counts of all, of its tasks alone. NULL: nothing. */
+struct engine_client_stats {
+    bool has_keys; /* its tasks were of several keys: one may wait while another need not */
+    int64_t in_flight;
+    int64_t requests, retries, throttled;
+};
+
+struct engine_client_stats fb_engine_client_stats(const struct engine_client *c);
+
 /*
  * When none of its tasks is left; from its on_result, too. NULL is allowed. fb_engine_close() frees
  * those that are left.
@@ -62,11 +71,24 @@ int fb_engine_enable(struct engine *e, const char *provider, bool is_enabled)
     __attribute__((warn_unused_result));
 bool fb_engine_is_enabled(const struct engine *e, const char *provider);
 
+/* Of one provider; 0, NULL: as the options say. */
+struct engine_manners {
+    int64_t connect_ns, first_byte_ns, idle_ns, total_ns;
+    const char *const *recovery; /* rules that come before those of the options; ended by NULL */
+};
+
+/*
+ * Deadlines and recovery for the tasks of a provider, by name; it need not be known yet. What is
+ * under way keeps its total deadline. 0; -EINVAL with a sentence, -ENOMEM, and nothing changed.
+ */
+int fb_engine_set_manners(struct engine *e, const char *provider, const struct engine_manners *m,
+                          struct fly_error *err) __attribute__((warn_unused_result));
+
 /*
  * Other options from now on: the limit for new keys, recovery, mode, concurrency, queue, deadlines,
  * breaker, pause, and the bounds of answers. Callbacks, observers, clock, seeds and how connections
- * are made stay as they are. What is under way keeps the deadlines that it has. 0, or -EINVAL with
- * a sentence, and nothing changed.
+ * are made stay as they are, and what was said of single providers is to be said again. What is
+ * under way keeps the deadlines that it has. 0, or -EINVAL with a sentence, and nothing changed.
  */
 int fb_engine_tune(struct engine *e, const struct engine_options *o, struct fly_error *err)
     __attribute__((warn_unused_result));

@@ -10,12 +10,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 
 #include "engine/inside.h"
 #include "engine/options.h"
 #include "util/alloc.h"
 #include "util/text.h"
+
+#define CONNECTIONS_MAX 1000 /* made since the last recycling, and some for each slot */
 
 static const char *const end_names[ENGINE_ENDS] = {
 #define X(id, name) [ENGINE_##id] = (name),
@@ -38,6 +41,7 @@ int fb_engine_read_rules(const struct engine_options *o, struct recovery *ret_re
     fb_recovery_init(ret_recovery);
     ret_recovery->mode = o->mode;
     ret_recovery->attempts_max = o->attempts_max;
+    ret_recovery->bounds_all = o->attempts_bound_all;
     for (const char *const *text = o->recovery; text && *text; text++) {
         int rc = fb_recovery_add(ret_recovery, *text, err);
 
@@ -83,7 +87,7 @@ static int prepare(struct engine *e, struct fly_error *err)
     int rc = fb_engine_options_check(o, err);
 
     if (rc == 0)
-        rc = fb_engine_read_rules(o, &e->recovery, err);
+        rc = fb_manners_renew(e, o, err);
     if (rc == 0)
         rc = draw_secrets(e);
     if (rc == 0)
@@ -157,11 +161,30 @@ static void note_busy(struct engine *e)
     }
 }
 
+/* libcurl keeps something of every host, and looks at all of it for each request. */
+static bool has_many_hosts(const struct engine *e)
+{
+    int64_t made = e->ports.connections(e->ports.self, NULL) - e->recycled_connections;
+
+    return made >= CONNECTIONS_MAX + 4 * (int64_t)e->options.concurrency;
+}
+
+static void begin_anew(struct engine *e)
+{
+    e->recycled_ns = e->now_ns;
+    e->recycled_done = e->stats.done;
+    e->recycled_connections = e->ports.connections(e->ports.self, NULL);
+    e->stats.recycles++;
+    e->ports.recycle(e->ports.self);
+    fb_engine_tell(e, FB_EVENT_RECYCLE, NULL, NULL, NULL);
+}
+
+/* Because it is time, not because anything is better than before: breakers stay as they are. */
 static void recycle_when_due(struct engine *e)
 {
     if (e->now_ns - e->recycled_ns >= e->options.recycle_ns ||
-        e->stats.done - e->recycled_done >= e->options.recycle_tasks)
-        fb_engine_recycle(e);
+        e->stats.done - e->recycled_done >= e->options.recycle_tasks || has_many_hosts(e))
+        begin_anew(e);
 }
 
 static void cut_all(struct engine *e)
@@ -223,6 +246,27 @@ static void place(struct engine *e, struct job *j, int64_t not_before_ns)
         fb_job_queue(j);
 }
 
+/* Whether it is not to be taken at all. */
+static bool is_late(struct engine *e, struct job *j, const struct engine_task *t)
+{
+    int64_t at_ns = fb_max64(fb_key_estimate(e, j->key), t->not_before_ns);
+
+    if (!t->late_ns || at_ns <= *t->late_ns)
+        return false;
+    *t->late_ns = at_ns;
+    return true;
+}
+
+/* 0, or why not: it is gone then. Only what is taken may push out another. */
+static int admit(struct engine *e, struct job *j, const struct engine_task *t)
+{
+    int rc = is_late(e, j, t) ? -EAGAIN : make_room(e, j->client, j->q.priority);
+
+    if (rc < 0)
+        fb_job_drop(j);
+    return rc;
+}
+
 int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job **ret_job,
                      struct fly_error *err)
 {
@@ -237,9 +281,9 @@ int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job *
         return -ESHUTDOWN;
     if (!e->in_turn)
         fb_engine_read_clock(e);
-    rc = make_room(e, c, t->priority);
+    rc = fb_job_new(e, t, &j, err);
     if (rc == 0)
-        rc = fb_job_new(e, t, &j, err);
+        rc = admit(e, j, t);
     if (rc < 0)
         return rc;
     e->stats.submitted++;
@@ -318,11 +362,11 @@ void fb_engine_resume(struct engine *e)
 
 void fb_engine_recycle(struct engine *e)
 {
-    e->recycled_ns = e->now_ns;
-    e->recycled_done = e->stats.done;
-    e->stats.recycles++;
-    e->ports.recycle(e->ports.self);
-    fb_engine_tell(e, FB_EVENT_RECYCLE, NULL, NULL, NULL);
+    if (!e->in_turn)
+        fb_engine_read_clock(e);
+    begin_anew(e);
+    fb_keys_try(e);
+    fb_engine_want_turn(e);
 }
 
 void fb_engine_close(struct engine *e, void (*done)(void *arg), void *arg)
@@ -361,7 +405,7 @@ void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats)
     ret_stats->queued = e->queue.count;
     memcpy(ret_stats->queued_by, e->queue.in_level, sizeof ret_stats->queued_by);
     ret_stats->keys = (int64_t)e->keys.count;
-    ret_stats->connections = e->ports.connections(e->ports.self);
+    ret_stats->connections = e->ports.connections(e->ports.self, &ret_stats->connections_open);
     ret_stats->events_lost = e->observe ? fb_observe_lost(e->observe) : 0;
 }
 
@@ -371,6 +415,14 @@ static void copy_text(char *to, size_t size, const char *from)
 
     fb_text_init(&t, to, size);
     fb_text_add(&t, from);
+}
+
+/* A header of the request tells of which trace it is a part. */
+static void put_trace(const struct job *j, char *ret_id)
+{
+    for (uint32_t i = 0; i < j->header_count; i++)
+        if (strcasecmp(j->header[i].name, FB_TRACE_HEADER) == 0)
+            (void)fb_trace_id(j->header[i].value, ret_id);
 }
 
 void fb_engine_tell(struct engine *e, enum event_type kind, const struct job *j,
@@ -392,6 +444,7 @@ void fb_engine_tell(struct engine *e, enum event_type kind, const struct job *j,
         copy_text(event.operation, sizeof(event.operation), j->operation);
         if (!event.cause[0])
             copy_text(event.cause, sizeof(event.cause), j->cause);
+        put_trace(j, event.trace);
     }
     if (k) {
         copy_text(event.provider, sizeof(event.provider), k->name);

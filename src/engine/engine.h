@@ -83,7 +83,8 @@ struct engine_task {
     int32_t attempts;      /* already made, in an earlier run */
     int64_t not_before_ns; /* an instant; a deferred task that is run again */
     int64_t patience_ns;   /* a span: it must have started by then, or ends at once; 0: for ever */
-    void *user;            /* comes back with the result */
+    int64_t *late_ns; /* an instant: if it will start later, it is not taken; NULL: never mind */
+    void *user;       /* comes back with the result */
     struct engine_client *client; /* who is told; NULL: the callbacks of the options */
 };
 
@@ -194,6 +195,7 @@ struct engine_options {
     const char *const *recovery; /* rules as text, ended by NULL; later ones come first */
     enum recovery_mode mode;
     int32_t attempts_max;         /* where the table has no end: 3 */
+    bool attempts_bound_all;      /* everywhere, whatever the table and `recovery` say */
     bool retry_throttled_forever; /* else after 100 refusals a task is deferred */
 
     int32_t concurrency;          /* in all: 40 */
@@ -257,7 +259,8 @@ int fb_engine_new(const struct engine_ports *ports, const struct engine_options 
 /*
  * Queue a task. 0 and *ret_job (unless ret_job is NULL): on_result will be called, once, from a
  * later turn of the loop. -ENOBUFS: full, and nothing lower is queued: on_room will be called;
- * -EINVAL: no such URL, method or header; -ESHUTDOWN: stopped; -ENOMEM. Then there is no result.
+ * -EINVAL: no such URL, method or header; -ESHUTDOWN: stopped; -ENOMEM; -EAGAIN: it would
+ * start after *late_ns, which is now the time at which it could. Then there is no result.
  * `err`, unless NULL, says what is wrong with it.
  */
 int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job **ret_job,
@@ -280,7 +283,10 @@ void fb_engine_stop(struct engine *e, int64_t deadline_ns);
 void fb_engine_pause(struct engine *e);
 void fb_engine_resume(struct engine *e);
 
-/* Begin anew with connections, name lookups and handles; what is under way ends on the old ones. */
+/*
+ * Begin anew with connections, name lookups and handles; what is under way ends on the old ones.
+ * A key whose breaker is open may try one request at once, even in the middle of its pause.
+ */
 void fb_engine_recycle(struct engine *e);
 
 /*
@@ -288,9 +294,6 @@ void fb_engine_recycle(struct engine *e);
  * libuv loop that needs further turns of it; otherwise it is done on return. NULL is allowed.
  */
 void fb_engine_close(struct engine *e, void (*done)(void *arg), void *arg);
-
-/* The engine's clock. */
-int64_t fb_engine_now(const struct engine *e);
 
 struct engine_stats {
     int64_t submitted, done;  /* tasks */
@@ -307,12 +310,16 @@ struct engine_stats {
     int64_t evicted; /* from a full queue, in favour of a higher priority */
     int64_t refused; /* submits that did not fit */
     int64_t body_bytes;
-    int64_t connections; /* opened */
+    int64_t connections;      /* opened */
+    int64_t connections_open; /* of these, now; those without a request among them */
     int64_t recycles;
     int64_t events_lost; /* that observers could not take in time */
     int64_t keys;
     int64_t keys_forgotten;
 };
+
+/* The engine's clock. */
+int64_t fb_engine_now(const struct engine *e);
 
 void fb_engine_stats(const struct engine *e, struct engine_stats *ret_stats);
 
@@ -334,6 +341,8 @@ struct engine_key_state {
     struct engine_key key;
     struct fly_limiter *limiter; /* the engine's; ask it why */
     int64_t queued, in_flight;
+    const int64_t *queued_by;  /* by priority, the most urgent first */
+    int64_t oldest_ns;         /* since when the oldest of those is queued; 0: none is */
     int64_t requests, refused; /* that left; of those for rate */
     bool is_enabled;           /* its provider is */
     bool is_broken;            /* its breaker is open: only trials leave */

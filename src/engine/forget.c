@@ -38,8 +38,11 @@ void fb_job_set_key(struct job *j, struct key *k)
     if (j->key)
         j->key->jobs--;
     j->key = k;
-    if (k)
-        k->jobs++;
+    if (!k)
+        return;
+    k->jobs++;
+    j->client->stats.has_keys |= j->client->last_key && j->client->last_key != k;
+    j->client->last_key = k;
 }
 
 /* ------------------------------------------------------------------------------------ the rule */
@@ -82,11 +85,11 @@ static bool is_kept(struct engine *e, const struct key *k)
     return fly_limiter_learned(k->limiter, e->now_ns, &known) == 0 && strcmp(known.by, "off") == 0;
 }
 
-/* Its provider goes with the last key, unless it was switched off. */
+/* Its provider goes with the last key, unless something was said of it. */
 static void leave_provider(struct engine *e, struct provider *p)
 {
     assert(p->keys > 0);
-    if (--p->keys > 0 || p->is_disabled)
+    if (--p->keys > 0 || p->is_disabled || p->manners)
         return;
     fb_table_remove(&e->providers, &p->entry);
     fb_free(p);

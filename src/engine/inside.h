@@ -42,14 +42,21 @@ struct more_pool {
     char name[FLY_POOL_NAME_SIZE];
 };
 
+/* How long a request may take and what is done when it fails: of all, or of one provider. */
+struct manners {
+    int64_t connect_ns, first_byte_ns, idle_ns, total_ns;
+    struct recovery recovery;
+};
+
 struct provider {
     struct table_entry entry;
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
     int32_t keys;
-    bool has_preset;  /* something is known of it beforehand, or may be */
-    bool is_disabled; /* nothing new is sent to it */
+    bool has_preset;         /* something is known of it beforehand, or may be */
+    bool is_disabled;        /* nothing new is sent to it */
+    struct manners *manners; /* owned; NULL: those of all */
     char name[];
 };
 
@@ -87,6 +94,8 @@ struct engine_client {
     struct engine_caller caller;
     struct engine_client *next; /* of the engine's */
     int64_t tasks;              /* that have not ended */
+    struct engine_client_stats stats;
+    const struct key *last_key; /* of its tasks; to compare with, it may be gone */
     int64_t stop_ns;            /* what is under way is cut off then; FB_NEVER: not stopping */
     bool is_stopping;
     bool wants_room; /* a submit of its did not fit */
@@ -162,7 +171,7 @@ struct attempt {
 struct engine {
     struct engine_options options;
     struct engine_ports ports;
-    struct recovery recovery;
+    struct manners manners;
     struct queue queue;
     struct table keys, providers;
     struct key *oldest, *newest; /* keys, as they are looked at for forgetting */
@@ -183,6 +192,7 @@ struct engine {
     int64_t stop_ns;        /* everything is cut off then; FB_NEVER: not stopping */
     int64_t recycled_ns;
     int64_t recycled_done;
+    int64_t recycled_connections;
     bool is_stopping, is_paused, is_busy, in_turn;
 };
 
@@ -198,6 +208,10 @@ static inline bool fb_job_is_stopping(const struct job *j)
     return j->engine->is_stopping || j->client->is_stopping;
 }
 
+/* manners.c */
+int fb_manners_renew(struct engine *e, const struct engine_options *o, struct fly_error *err);
+const struct manners *fb_manners_of(const struct key *k, const struct engine *e);
+
 /* keys.c */
 struct provider *fb_provider_find(const struct engine *e, const char *name);
 struct provider *fb_provider_get(struct engine *e, const char *name, bool has_preset);
@@ -206,6 +220,7 @@ int fb_key_get(struct engine *e, const struct job *j, struct key **ret_key, stru
 void fb_key_free(struct key *k);
 void fb_key_describe(const struct engine *e, const struct key *k, struct engine_key_state *ret);
 void fb_keys_fini(struct engine *e);
+void fb_keys_try(struct engine *e); /* each that is broken: one request, at once */
 int64_t fb_key_estimate(const struct engine *e, const struct key *k);
 void fb_key_note_rate(struct engine *e, struct key *k);
 
@@ -218,6 +233,7 @@ void fb_job_set_key(struct job *j, struct key *k); /* NULL: it ends */
 int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_job,
                struct fly_error *err);
 bool fb_job_is_idempotent(const struct job *j);
+void fb_job_drop(struct job *j);                    /* it was never submitted */
 void fb_job_queue(struct job *j);                   /* into its key, by its priority */
 void fb_job_delay(struct job *j, int64_t until_ns); /* not before then */
 void fb_job_refuse(struct job *j, enum failure f, int64_t ready_at_ns); /* ends in the next turn */

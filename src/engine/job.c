@@ -170,6 +170,12 @@ int fb_job_new(struct engine *e, const struct engine_task *t, struct job **ret_j
     return 0;
 }
 
+void fb_job_drop(struct job *j)
+{
+    fb_job_set_key(j, NULL);
+    fb_blocks_put(&j->engine->jobs, j, j->size);
+}
+
 bool fb_job_is_idempotent(const struct job *j)
 {
     static const char *const safe[] = {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"};

@@ -235,8 +235,11 @@ static void free_one_key(void *arg, struct table_entry *entry)
 
 static void free_one_provider(void *arg, struct table_entry *entry)
 {
+    struct provider *p = FB_HEAP_OWNER(entry, struct provider, entry);
+
     (void)arg;
-    fb_free(FB_HEAP_OWNER(entry, struct provider, entry));
+    fb_free(p->manners);
+    fb_free(p);
 }
 
 void fb_keys_fini(struct engine *e)
@@ -245,6 +248,24 @@ void fb_keys_fini(struct engine *e)
     fb_table_each(&e->providers, free_one_provider, NULL);
     fb_table_fini(&e->keys);
     fb_table_fini(&e->providers);
+}
+
+static void try_one_key(void *arg, struct table_entry *entry)
+{
+    struct engine *e = arg;
+    struct key *k = FB_HEAP_OWNER(entry, struct key, entry);
+
+    /* Only a breaker knows how to let one through: what is merely paused stays so. */
+    if (k->breaker.state != BREAKER_OPEN)
+        return;
+    fb_breaker_try(&k->breaker, e->now_ns);
+    fb_pause_end(&k->pause, e->now_ns);
+    fb_queue_wake(&e->queue, &k->q);
+}
+
+void fb_keys_try(struct engine *e)
+{
+    fb_table_each(&e->keys, try_one_key, e);
 }
 
 /* When one more task of this key would start: after what it waits for and what is queued before. */
@@ -283,12 +304,25 @@ struct each {
     void *arg;
 };
 
+/* Within a priority the oldest is the first, but for what was put back. */
+static int64_t oldest_of(const struct queue_key *q)
+{
+    int64_t oldest_ns = FB_NEVER;
+
+    for (int i = 0; i < FB_QUEUE_LEVELS; i++)
+        if (q->level[i].first)
+            oldest_ns = fb_min64(oldest_ns, q->level[i].first->queued_ns);
+    return oldest_ns == FB_NEVER ? 0 : oldest_ns;
+}
+
 void fb_key_describe(const struct engine *e, const struct key *k, struct engine_key_state *ret)
 {
     *ret = (struct engine_key_state){
         .key = {k->name, k->pool, k->credential},
         .limiter = k->limiter,
         .queued = k->q.count,
+        .queued_by = k->q.in_level,
+        .oldest_ns = oldest_of(&k->q),
         .in_flight = k->in_flight,
         .requests = k->requests,
         .refused = k->refused,

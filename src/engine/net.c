@@ -206,9 +206,13 @@ static void port_tune(void *self, const struct engine_options *o)
         fb_net_pool_tune(p);
 }
 
-static int64_t port_connections(void *self)
+static int64_t port_connections(void *self, int64_t *ret_open)
 {
-    return ((struct net *)self)->connections;
+    const struct net *n = self;
+
+    if (ret_open)
+        *ret_open = n->connections_open;
+    return n->connections;
 }
 
 const struct engine_ports fb_net_ports = {

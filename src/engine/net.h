@@ -52,6 +52,7 @@ struct transfer {
     struct transfer *next;            /* idle ones */
     struct transfer *before, *behind; /* all of the pool */
     CURL *easy;
+    CURLU *url;
     struct attempt *attempt;
     struct curl_slist *headers;
     struct http_answer answer;
@@ -64,7 +65,8 @@ struct transfer {
     size_t header_room;
     enum http_fault fault;
     curl_off_t uploaded;
-    bool wants_file; /* for a large body, and has none yet */
+    int64_t connect_ns; /* as the handle was told */
+    bool wants_file;    /* for a large body, and has none yet */
     bool refuses_private;
     bool was_refused;  /* by policy */
     bool was_not_paid; /* a re-send that found no permit */
@@ -86,14 +88,16 @@ struct net {
     char **text;                   /* those copies */
     size_t text_count;
     struct curl_slist *resolve;
-    struct net_pool *pool; /* the newest; older ones follow */
+    struct curl_slist *usual; /* headers of requests that have none of their own; or NULL */
+    struct net_pool *pool;    /* the newest; older ones follow */
     struct net_socket *socket;
     size_t socket_room;
     struct watchdog *watchdog;
     int64_t anchor_ns;
-    int64_t wake_ns;  /* the engine's */
-    int64_t armed_ns; /* what the timerfd is set to; FLY_NEVER: it is not */
-    int64_t connections;
+    int64_t wake_ns;          /* the engine's */
+    int64_t armed_ns;         /* what the timerfd is set to; FLY_NEVER: it is not */
+    int64_t connections;      /* opened */
+    int64_t connections_open; /* of these, now */
     char agent[32];
     int epoll_fd, timer_fd;
     int handles_open;

@@ -34,6 +34,7 @@ static void net_free(struct net *n)
         fb_free(n->text[i]);
     fb_free(n->text);
     curl_slist_free_all(n->resolve);
+    curl_slist_free_all(n->usual);
     fb_free(n->socket);
     fb_free(n);
 }
@@ -164,6 +165,23 @@ static bool environment_has_proxy(void)
     return false;
 }
 
+/* As a header of ours it is written once; a proxy, too, is to hear it, and does so as an option. */
+static int keep_agent(struct net *n)
+{
+    struct engine_connect *c = &n->options.connect;
+    struct buffer line = BUFFER_INIT;
+
+    if (!c->proxy || c->proxy[0])
+        return 0;
+    fb_buffer_add_text(&line, "User-Agent: ");
+    fb_buffer_add_text(&line, c->user_agent);
+    if (fb_buffer_text(&line))
+        n->usual = curl_slist_append(NULL, line.bytes);
+    fb_buffer_fini(&line);
+    c->user_agent = NULL;
+    return n->usual ? 0 : -ENOMEM;
+}
+
 static int keep_texts(struct net *n)
 {
     struct engine_connect *c = &n->options.connect;
@@ -190,7 +208,7 @@ static int keep_texts(struct net *n)
         good = more != NULL;
         n->resolve = more ? more : n->resolve;
     }
-    return good ? 0 : -ENOMEM;
+    return good ? keep_agent(n) : -ENOMEM;
 }
 
 static int net_new(uv_loop_t *loop, const struct engine_options *o, struct net **ret_net)

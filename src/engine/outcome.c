@@ -148,7 +148,7 @@ static void apply(struct job *j, enum failure f, const struct attempt_end *end)
 {
     struct engine *e = j->engine;
 
-    switch (fb_recovery_decide(&e->recovery, j->operation, f, j->tries)) {
+    switch (fb_recovery_decide(&fb_manners_of(j->key, e)->recovery, j->operation, f, j->tries)) {
     case STRATEGY_RETRY:
         retry(j, f, end);
         return;
@@ -181,7 +181,9 @@ static void throttled(struct job *j, const struct attempt_end *end)
     j->tries--;
     j->throttled++;
     e->stats.throttled++;
-    s = fb_recovery_decide(&e->recovery, j->operation, FAIL_THROTTLED, j->tries + 1);
+    j->client->stats.throttled++;
+    s = fb_recovery_decide(&fb_manners_of(j->key, e)->recovery, j->operation, FAIL_THROTTLED,
+                           j->tries + 1);
     if (s == STRATEGY_FAILOVER && j->source < j->alternative_count) {
         failover(j, FAIL_THROTTLED, end);
         return;
@@ -252,8 +254,9 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
                      : is_throttled ? FAIL_THROTTLED
                                     : fb_failure_of_status(end->status);
 
-    /* That the host is still down is not the job's fault: it may try as often as before. */
-    if (is_trial(a) && j->tries > 1)
+    /* That the host is still down is not the job's fault: it may try as often as before, unless
+     * somebody said how often. */
+    if (is_trial(a) && j->tries > 1 && !fb_manners_of(j->key, e)->recovery.bounds_all)
         j->tries--;
     note(e, a, f);
     fb_key_note_rate(e, a->key);

@@ -109,6 +109,7 @@ curl_socket_t fb_net_open_socket(void *arg, curlsocktype purpose, struct curl_so
     }
     *s = (struct net_socket){.age = s->age + 1, .is_ours = true};
     n->connections++;
+    n->connections_open++;
     return fd;
 }
 
@@ -118,6 +119,7 @@ int fb_net_close_socket(void *arg, curl_socket_t fd)
     struct net_socket *s = &n->socket[fd];
 
     assert((size_t)fd < n->socket_room);
+    n->connections_open--;
     *s = (struct net_socket){.age = s->age + 1};
     return close(fd); /* and so out of epoll */
 }

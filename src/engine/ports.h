@@ -26,6 +26,7 @@ struct attempt_request {
     size_t body_size;
     const char *id;
     const char *folder; /* for a large body of the answer, or NULL */
+    int64_t connect_ns; /* that connecting may take: for name lookups that would outlive it */
     bool is_once; /* not to be sent twice: on a connection that is new or was in use just now */
     bool refuse_private; /* to a public address or not at all */
 };
@@ -75,8 +76,8 @@ struct engine_ports {
     /* The bounds of answers and the number of connections are as these options say; or NULL. */
     void (*tune)(void *self, const struct engine_options *o);
 
-    /* How many connections were opened so far. */
-    int64_t (*connections)(void *self);
+    /* How many connections were opened so far, and are open now (may be NULL). */
+    int64_t (*connections)(void *self, int64_t *ret_open);
 
     /* The engine is gone: free everything, then call done(arg), which may be NULL. */
     void (*close)(void *self, void (*done)(void *arg), void *arg);

@@ -12,6 +12,7 @@
 
 #include "core/accountant.h"
 #include "core/bucket.h"
+#include "core/quota.h"
 #include "core/window.h"
 #include "ledger/body.h"
 
@@ -43,6 +44,8 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
     }
     v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
     show_window(&b->books, inner_ns, v);
+    if (b->books.in_force >> FB_CONSTRAINT_quota & 1)
+        v->reserve_ppm = (uint32_t)b->books.slot[FB_SLOT_quota + FB_QUOTA_RESERVE];
     fb_leave(l);
 }
 
@@ -68,6 +71,7 @@ static void show_told(const struct engine_told *t, int64_t now_ns, struct view_k
     v->quota_left = t->remaining;
     v->quota_window_ns = t->window_ns;
     v->quota_reset_ns = t->reset_ns;
+    v->quota_most_s = (int32_t)fb_min64(t->reset_most_ns / FB_NS_PER_S, INT32_MAX);
     v->refused_ns = t->refused_ns;
     v->retry_after_ns = t->retry_after_ns;
     v->refused_status = t->status;
@@ -101,6 +105,8 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     fb_view_put(v->credential, sizeof(v->credential), s->key.credential);
     v->seen_ns = now_ns;
     v->queued = s->queued;
+    memcpy(v->queued_by, s->queued_by, sizeof(v->queued_by));
+    v->oldest_ns = s->oldest_ns;
     v->in_flight = s->in_flight;
     v->requests = s->requests;
     v->refused = s->refused;

@@ -84,6 +84,7 @@ void fb_transfer_free(struct transfer *t)
         t->behind->before = t->before;
     curl_slist_free_all(t->headers);
     curl_easy_cleanup(t->easy);
+    curl_url_cleanup(t->url);
     fb_buffer_fini(&t->head);
     fb_buffer_fini(&t->body);
     fb_free(t->folder);
@@ -138,6 +139,12 @@ static int set_headers(struct transfer *t, const struct attempt_request *r)
 {
     bool good = true;
 
+    if (r->header_count == 0 && r->body_size == 0) {
+        curl_easy_setopt(t->easy, CURLOPT_HTTPHEADER, t->pool->net->usual);
+        return 0;
+    }
+    if (t->pool->net->usual && !names(r, "User-Agent"))
+        good = (t->headers = curl_slist_append(NULL, t->pool->net->usual->data)) != NULL;
     for (size_t i = 0; good && i < r->header_count; i++)
         good = add_header(t, r->header[i].name, r->header[i].value);
     if (good && r->body_size > 0)
@@ -177,13 +184,28 @@ static int set_request(struct transfer *t, const struct attempt_request *r)
     curl_easy_setopt(t->easy, CURLOPT_MAXAGE_CONN, r->is_once ? IDLE_ONCE_S : IDLE_MOST_S);
     curl_easy_setopt(t->easy, CURLOPT_FORBID_REUSE, 0L);
     curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, (long)(r->body_size < LARGE_BODY));
+    /* Our own deadlines cut it off; this is for name lookups that would outlive them. */
+    curl_easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT_MS,
+                     (long)fb_min64(r->connect_ns / FB_NS_PER_MS + 1000, 86400000));
     set_method(t->easy, r);
     return set_headers(t, r);
 }
 
+/*
+ * Read here, libcurl does not write it out again letter by letter. Where it cannot be read, it is
+ * libcurl that says so.
+ */
+static void set_url(struct transfer *t, const char *url)
+{
+    bool is_read = t->url && curl_url_set(t->url, CURLUPART_URL, url, 0) == CURLUE_OK;
+
+    curl_easy_setopt(t->easy, CURLOPT_URL, url);
+    curl_easy_setopt(t->easy, CURLOPT_CURLU, is_read ? t->url : NULL);
+}
+
 static int prepare(struct transfer *t, const struct attempt_request *r)
 {
-    bool was_usual = t->is_usual;
+    bool was_usual = t->is_usual && t->connect_ns == r->connect_ns;
     const struct engine_options *o = &t->pool->net->options;
     struct http_limits limits = {
         .line = (size_t)o->head_bytes_max,
@@ -198,12 +220,13 @@ static int prepare(struct transfer *t, const struct attempt_request *r)
     t->refuses_private = r->refuse_private;
     t->uploaded = 0;
     t->body_size = 0;
+    t->connect_ns = r->connect_ns;
     t->wants_file = r->folder != NULL;
     if (r->folder && !fb_spill_begin(t, r->folder))
         return -ENOMEM;
     t->error[0] = '\0';
     t->is_usual = is_usual(r);
-    curl_easy_setopt(t->easy, CURLOPT_URL, r->url);
+    set_url(t, r->url);
     /* Wait whether a connection that is being made can be shared (HTTP/2). */
     curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT,
                      (long)(!o->connect.http1_only && strncasecmp(r->url, "https:", 6) == 0));

@@ -15,6 +15,7 @@
 #include "engine/net.h"
 
 #define INFLATE_FREE (1 << 20) /* decompressed bytes of which no ratio is asked */
+#define NAMES_S      1L        /* libcurl walks over all names that it keeps, at every lookup */
 
 /* One line of a head, as it came, its end included; or of the trailers. */
 static size_t on_header(char *line, size_t one, size_t size, void *arg)
@@ -156,14 +157,13 @@ int fb_transfer_setup(struct transfer *t)
     if (!h)
         return -ENOMEM;
     t->easy = h;
+    t->url = curl_url(); /* without it, libcurl reads URLs by itself */
     set_callbacks(t);
     set_connect(h, &n->options.connect, n->resolve);
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    /* Our own deadlines cut it off; this is for name lookups that would outlive them. */
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
-                     (long)fb_min64(n->options.connect_ns / FB_NS_PER_MS + 1000, 86400000));
+    curl_easy_setopt(h, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_S);
     return 0;
 }

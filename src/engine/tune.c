@@ -161,17 +161,15 @@ int fb_engine_tune(struct engine *e, const struct engine_options *o, struct fly_
 {
     struct engine_options new = merge(&e->options, o);
     struct change c = {.engine = e};
-    struct recovery rules;
     int rc = fb_engine_options_check(&new, err);
 
     if (rc == 0)
-        rc = fb_engine_read_rules(&new, &rules, err);
-    if (rc == 0)
         rc = fb_engine_check_limit(new.limit, err);
+    if (rc == 0)
+        rc = fb_manners_renew(e, &new, err);
     if (rc < 0)
         return rc;
     e->options = new;
-    e->recovery = rules;
     e->queue.max = new.queue_max;
     e->queue.ageing = new.ageing;
     fb_table_each(&e->keys, tune_one, &c);

@@ -98,7 +98,7 @@ static struct result_facts facts_of(const struct errand *e, const struct cached 
 void fb_conditional_offline(struct errand *e, const struct cached *known)
 {
     if (!known) {
-        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_OFFLINE),
+        fb_errand_fail(e, ENTRY_failed, fb_failure_name(FAIL_OFFLINE),
                        "offline, and no answer was kept");
         return;
     }
@@ -106,7 +106,7 @@ void fb_conditional_offline(struct errand *e, const struct cached *known)
     struct engine_header type = {.name = "content-type", .value = known->type};
     facts.header = &type;
     facts.header_count = *known->type ? 1 : 0;
-    fb_end_item(e->fetch, e, ITEM_done, &facts);
+    fb_end_item(e->fetch, e, ENTRY_done, &facts);
     fb_errand_end(e);
 }
 
@@ -147,14 +147,14 @@ static void give_stored(void *context, const struct cached *known)
         struct result_facts facts = facts_of(e, known);
         facts.status = 304;
         facts.attempts = 1;
-        fb_end_item(f, e, ITEM_done, &facts);
+        fb_end_item(f, e, ENTRY_done, &facts);
     } else {
         struct result_facts facts = {.id = e->item.id,
                                      .url = e->item.url,
                                      .status = 304,
                                      .failure = fb_failure_name(FAIL_PAYLOAD),
                                      .sentence = "not modified, but the stored answer is gone"};
-        fb_end_item(f, e, ITEM_failed, &facts);
+        fb_end_item(f, e, ENTRY_failed, &facts);
     }
     fb_errand_end(e);
     fb_fetch_go_on(f);

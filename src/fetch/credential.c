@@ -3,7 +3,8 @@
  * credential.c - what a provider knows us by: read once for each provider, when it is first needed,
  * and sent to its hosts alone.
  *
- * Of several the first that can be had is used. The secret is in memory as long as the batch.
+ * Of several the first that can be had is used. The secret is in memory as long as the batch, or
+ * until it is to be read anew; where that fails, the old one is used on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 struct credential {
     struct credential *next;
+    bool is_old; /* to be read anew when it is next needed */
     char header[128];
     struct buffer value; /* "Bearer ..." */
     char provider[];     /* by name: the configuration may change */
@@ -74,6 +76,30 @@ static struct credential *find(const struct fetch *f, const char *provider)
     return c;
 }
 
+/* Whoever rotates a secret may be writing it just now: then it goes on with the one before. */
+static void renew(struct fetch *f, const struct config_provider *p, struct credential *c)
+{
+    struct credential fresh = {0};
+    struct fly_error err = {""};
+
+    c->is_old = false;
+    if (read_first(p, &fresh, &err) < 0) {
+        fb_say(f, "flyball fetch: %s: the credential is used on as it was: %s", p->name, err.text);
+        fb_buffer_fini(&fresh.value);
+        return;
+    }
+    explicit_bzero(c->value.bytes, c->value.size);
+    fb_buffer_fini(&c->value);
+    c->value = fresh.value;
+    memcpy(c->header, fresh.header, sizeof c->header);
+}
+
+void fb_fetch_renew(struct fetch *f)
+{
+    for (struct credential *c = f->credentials; c; c = c->next)
+        c->is_old = true;
+}
+
 int fb_credential_get(struct fetch *f, const struct config_provider *p,
                       struct engine_header *ret_header, struct fly_error *err)
 {
@@ -93,6 +119,8 @@ int fb_credential_get(struct fetch *f, const struct config_provider *p,
         c->next = f->credentials;
         f->credentials = c;
     }
+    if (c->is_old)
+        renew(f, p, c);
     *ret_header = (struct engine_header){.name = c->header, .value = c->value.bytes};
     return 0;
 }

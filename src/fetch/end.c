@@ -28,20 +28,20 @@ void fb_end_worse(struct fetch *f, int code)
     }
 }
 
-static int code_of(enum item_state state, bool is_policy)
+static int code_of(enum entry_state state, bool is_policy)
 {
     if (is_policy)
         return FETCH_REFUSED;
-    return state == ITEM_failed || state == ITEM_unknown ? FETCH_FAILED
-           : state == ITEM_deferred                      ? FETCH_DEFERRED
-                                                         : FETCH_DONE;
+    return state == ENTRY_failed || state == ENTRY_unknown ? FETCH_FAILED
+           : state == ENTRY_deferred                       ? FETCH_DEFERRED
+                                                           : FETCH_DONE;
 }
 
 void fb_end_found(struct fetch *f)
 {
-    for (int s = ITEM_done; s < ITEM_STATES; s++) {
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++) {
         if (f->found.items[s] > 0)
-            fb_end_worse(f, code_of((enum item_state)s, false));
+            fb_end_worse(f, code_of((enum entry_state)s, false));
     }
 }
 
@@ -61,14 +61,14 @@ static void committed(struct journal_entry *e, int error)
     f->bytes -= weight_of(r);
     if (error < 0)
         fb_end_worse(f, f->is_pipe_gone ? FETCH_DONE : FETCH_BROKEN);
-    else if (e->state != ITEM_pending && !e->next)
+    else if (e->state != ENTRY_pending && !e->next)
         f->count[e->state]++;
     fb_result_free(&f->maker, r);
     fb_fetch_go_on(f);
 }
 
 static void hand_over(struct fetch *f, struct result *r, const struct errand *e,
-                      enum item_state state)
+                      enum entry_state state)
 {
     r->owner = f;
     r->entry.item = e->item.number;
@@ -87,10 +87,10 @@ static void hand_over(struct fetch *f, struct result *r, const struct errand *e,
 }
 
 /* Where to, for those who look at what is deferred; or where the next page is. */
-static void add_place(const struct errand *e, enum item_state state, struct result_facts *facts,
+static void add_place(const struct errand *e, enum entry_state state, struct result_facts *facts,
                       struct buffer *place)
 {
-    if (state == ITEM_deferred)
+    if (state == ENTRY_deferred)
         fb_place_add(place, e->item.url);
     else if (e->next_url && facts->more)
         fb_pages_strip(e->item.url, e->next_url, place);
@@ -99,7 +99,7 @@ static void add_place(const struct errand *e, enum item_state state, struct resu
     facts->place = fb_buffer_text(place);
 }
 
-void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
+void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state,
                  const struct result_facts *facts)
 {
     struct buffer place = BUFFER_INIT;
@@ -160,12 +160,12 @@ static struct result_facts facts_of(const struct errand *e, const struct engine_
     };
 }
 
-static enum item_state state_of(enum engine_end end)
+static enum entry_state state_of(enum engine_end end)
 {
-    static const enum item_state STATES[ENGINE_ENDS] = {
-        [ENGINE_OK] = ITEM_done,           [ENGINE_FAILED] = ITEM_failed,
-        [ENGINE_DEFERRED] = ITEM_deferred, [ENGINE_SKIPPED] = ITEM_skipped,
-        [ENGINE_UNKNOWN] = ITEM_unknown,   [ENGINE_CANCELLED] = ITEM_pending,
+    static const enum entry_state STATES[ENGINE_ENDS] = {
+        [ENGINE_OK] = ENTRY_done,           [ENGINE_FAILED] = ENTRY_failed,
+        [ENGINE_DEFERRED] = ENTRY_deferred, [ENGINE_SKIPPED] = ENTRY_skipped,
+        [ENGINE_UNKNOWN] = ENTRY_unknown,   [ENGINE_CANCELLED] = ENTRY_pending,
     };
 
     return STATES[end];
@@ -180,7 +180,7 @@ static void take_back(struct fetch *f, const struct errand *e)
     if (!r)
         return;
     r->entry.format = NULL;
-    hand_over(f, r, e, ITEM_pending);
+    hand_over(f, r, e, ENTRY_pending);
 }
 
 /* The answer of robots.txt opens or closes the gate for those who wait there. */
@@ -197,7 +197,7 @@ static void end_robots(struct errand *e, const struct engine_result *r)
 static void go_on_to_next(struct errand *e, struct result_facts *facts)
 {
     facts->more = true;
-    fb_end_item(e->fetch, e, ITEM_done, facts);
+    fb_end_item(e->fetch, e, ENTRY_done, facts);
     e->page++;
     e->is_started = false;
     fb_errand_go(e);
@@ -231,6 +231,8 @@ void fb_end_result(void *user, const struct engine_result *r)
     struct errand *e = r->user;
 
     fb_live_answer(f, r);
+    if (f->is_one_of_many && r->provider && r->pool)
+        fb_uses_note(&f->uses, r->provider, r->pool);
     if (e->is_robots)
         end_robots(e, r);
     else
@@ -277,7 +279,7 @@ void fb_end_start(void *user, struct job *j, void *task_user, int32_t attempt)
     s->job = j;
     s->entry.item = e->item.number;
     s->entry.check = e->check;
-    s->entry.state = ITEM_started;
+    s->entry.state = ENTRY_started;
     s->entry.done = started;
     f->out++;
     int error = fb_journal_put(f->journal, &s->entry);

@@ -93,7 +93,7 @@ void fb_errand_end(struct errand *e)
     fb_blocks_put(&f->errands, e, e->size);
 }
 
-void fb_errand_fail(struct errand *e, enum item_state state, const char *failure,
+void fb_errand_fail(struct errand *e, enum entry_state state, const char *failure,
                     const char *sentence)
 {
     struct result_facts facts = {.id = e->item.id,
@@ -219,7 +219,7 @@ static void submit(struct errand *e, const struct cached *known)
         .client = f->client,
     };
     if (!add_configured(e, &headers, &t, &err)) {
-        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_POLICY), err.text);
+        fb_errand_fail(e, ENTRY_failed, fb_failure_name(FAIL_POLICY), err.text);
         return;
     }
     t.header_count = headers.count;
@@ -228,7 +228,7 @@ static void submit(struct errand *e, const struct cached *known)
     if (error == 0)
         return;
     if (error == -EINVAL) {
-        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_BAD_REQUEST), err.text);
+        fb_errand_fail(e, ENTRY_failed, fb_failure_name(FAIL_BAD_REQUEST), err.text);
         return;
     }
     fb_errand_end(e);
@@ -288,7 +288,7 @@ static bool is_put_off_again(struct errand *e)
                                  .failure = fb_failure_name(FAIL_LATE),
                                  .sentence = "still deferred",
                                  .not_before_s = at_s};
-    fb_end_item(f, e, ITEM_deferred, &facts);
+    fb_end_item(f, e, ENTRY_deferred, &facts);
     fb_errand_end(e);
     return true;
 }

@@ -2,7 +2,11 @@
 /* eta.c - the time that each limit asks for what is left, and the longest of them. */
 #include "fetch/eta.h"
 
+#include "core/instant.h"
+#include "core/quota.h"
+
 #define NS_PER_S 1e9
+#define STEPS    64   /* in which an even spending is followed */
 #define YEARS_NS 9e18 /* longer than anybody waits */
 
 static int64_t span_of(double ns)
@@ -26,25 +30,52 @@ static double in_windows(int64_t todo, const struct eta_budget *w)
     return (double)w->more_ns + (double)blocks * (double)w->window_ns;
 }
 
-/* What is left until the reset, then window after window, spread over each. */
+/* pacing=even: so many of what is left, while the time to the reset runs out. */
+static double evenly(int64_t todo, const struct eta_budget *q, int64_t left, int64_t span_ns)
+{
+    double each = (double)todo / STEPS, spent_ns = 0.0;
+
+    for (int i = 0; i < STEPS; i++) {
+        int64_t now_left = left - (int64_t)(each * i);
+        int64_t to_go_ns = fb_max64(0, span_ns - (int64_t)spent_ns);
+
+        spent_ns += each * (double)fb_quota_delay_ns(q->limit, now_left, q->kept, to_go_ns);
+    }
+    return spent_ns;
+}
+
+/* So many of a window that has just opened. */
+static double in_one(int64_t todo, const struct eta_budget *q)
+{
+    if (q->spending == ETA_EVEN)
+        return evenly(todo, q, q->limit, q->window_ns);
+    double share = (double)todo / (double)(q->limit - q->kept);
+    return q->spending == ETA_SPREAD ? share * (double)q->window_ns : 0.0;
+}
+
+/* What is left until the reset, then window after window. */
 static double in_quotas(int64_t todo, const struct eta_budget *q)
 {
-    if (todo <= q->left)
-        return 0.0;
-    double windows = (double)(todo - q->left) / (double)q->limit;
-    return (double)q->more_ns + windows * (double)q->window_ns;
+    int64_t left = fb_max64(0, q->left - q->kept);
+
+    if (todo <= left)
+        return q->spending == ETA_EVEN ? evenly(todo, q, q->left, q->more_ns) : 0.0;
+    int64_t each = q->limit - q->kept;
+    int64_t whole = (todo - left - 1) / each;
+    return (double)q->more_ns + (double)whole * (double)q->window_ns +
+           in_one(todo - left - whole * each, q);
 }
 
 /* The pace kept now is that of what is left until the reset: after it there is another. */
 static bool paces(const struct eta_budget *q, double rate)
 {
     return rate > 0.0 && q->more_ns > 0 &&
-           (double)q->left / (double)q->more_ns * NS_PER_S <= rate * 1.2;
+           (double)(q->left - q->kept) / (double)q->more_ns * NS_PER_S <= rate * 1.2;
 }
 
 static bool is_told(const struct eta_budget *q)
 {
-    return q->limit > 0 && q->window_ns > 0 && q->more_ns > 0;
+    return q->limit > q->kept && q->window_ns > 0 && q->more_ns > 0;
 }
 
 static void longer(struct eta *e, double *most, double ns, enum eta_bound bound)

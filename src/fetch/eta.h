@@ -16,12 +16,21 @@
 
 #define FB_ETA_UNKNOWN INT64_MAX
 
+/* How a quota is spent. */
+enum eta_spending {
+    ETA_SPREAD, /* over its window, by what was learned */
+    ETA_EVEN,   /* pacing=even: the slower the less is left (core/quota.h) */
+    ETA_AT_ONCE /* pacing=demand, and nothing else slows down */
+};
+
 /* A limit of so many in so long, of which so many are left now. 0 as limit: there is none. */
 struct eta_budget {
     int64_t limit;
     int64_t left;
+    int64_t kept; /* of a quota: in reserve */
     int64_t window_ns;
     int64_t more_ns; /* from now until there are more */
+    enum eta_spending spending;
 };
 
 /* A key as it is now. */
@@ -31,7 +40,7 @@ struct eta_key {
     double rate;              /* that its limiter keeps; 0: none */
     bool learning;            /* no limit was met yet: the pace still rises */
     struct eta_budget window; /* sliding, stated */
-    struct eta_budget quota;  /* told by the server, spent evenly */
+    struct eta_budget quota;  /* told by the server */
 };
 
 /* What decides. */

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/control.h"
 #include "fetch/fetch_parts.h"
 
-#define LINES_PER_TURN 1024 /* so that answers are not kept waiting */
+/* So that answers are not kept waiting: a line whose provider is new costs more than others. */
+#define LINES_PER_TURN 1024
+#define TURN_NS        ((uint64_t)4000000)
 
 /* It was sent by a run that ended before it was answered. */
 static void lose(struct fetch *f, const struct item *i, uint16_t check)
@@ -18,7 +21,7 @@ static void lose(struct fetch *f, const struct item *i, uint16_t check)
         return;
     }
     f->out++;
-    fb_errand_fail(e, ITEM_unknown, "interrupted",
+    fb_errand_fail(e, ENTRY_unknown, "interrupted",
                    "sent by a run that ended before the answer came; not sent again");
 }
 
@@ -36,16 +39,16 @@ static void take_item(struct fetch *f, const struct item *i)
 {
     uint16_t check = fb_journal_check(fb_item_hash(i));
     bool same = true;
-    enum item_state state = fb_journal_state(f->journal, i->number, check, &same);
+    enum entry_state state = fb_journal_state(f->journal, i->number, check, &same);
 
     f->seen++;
     if (!same) {
         list_changed(f, i);
         return;
     }
-    if (state == ITEM_pending)
+    if (state == ENTRY_pending)
         fb_errand_begin(f, i, check);
-    else if (state == ITEM_started)
+    else if (state == ENTRY_started)
         lose(f, i, check);
     else
         f->earlier++;
@@ -65,12 +68,11 @@ static void bad_line(struct fetch *f, const struct fly_error *err)
 /* Several keys, and what is under way all waits: then look further down the list. */
 static void widen(struct fetch *f)
 {
-    struct engine_stats s;
+    struct engine_client_stats s = fb_engine_client_stats(f->client);
 
     if (f->out - f->writing < f->room || f->room >= FETCH_ITEMS_MAX)
         return;
-    fb_engine_stats(f->engine, &s);
-    if (s.keys > 1 && s.in_flight < f->o->engine.concurrency / 2)
+    if (s.has_keys && s.in_flight < f->o->engine.concurrency / 2)
         f->room *= 2;
 }
 
@@ -123,6 +125,11 @@ static void feed_one(struct fetch *f)
 
 void fb_feed(struct fetch *f)
 {
-    for (int i = 0; i < LINES_PER_TURN && has_room(f) && !f->input_waits; i++)
+    uint64_t end_ns = uv_hrtime() + TURN_NS;
+
+    for (int i = 0; i < LINES_PER_TURN && has_room(f) && !f->input_waits; i++) {
+        if (i % 16 == 15 && uv_hrtime() >= end_ns)
+            break;
         feed_one(f);
+    }
 }

@@ -40,14 +40,6 @@ void fb_fetch_stop(struct fetch *f, int wait_ms)
     fb_fetch_go_on(f);
 }
 
-int64_t fb_fetch_total(struct fetch *f)
-{
-    if (f->total == TOTAL_NOT_COUNTED)
-        f->total =
-            f->o->list ? fb_list_count(f->o->list) : fb_list_count_of(f->o->urls, f->o->url_count);
-    return f->total;
-}
-
 void fb_fetch_progress(struct fetch *f, struct progress *ret_progress)
 {
     fb_pulse_read(f, ret_progress);
@@ -69,6 +61,7 @@ static void fetch_free(struct fetch *f)
     fb_journal_close(f->journal, is_complete(f));
     fb_list_close(f->list);
     fb_gates_free(f);
+    fb_count_forget(f);
     fb_live_close(f);
     fb_credentials_free(f);
     fb_free(f->journal_path);
@@ -116,16 +109,16 @@ static void finish(struct fetch *f)
 {
     if (f->o->plan && !f->is_planned)
         fb_plan_print(f); /* there was nothing to queue */
+    if (!f->o->plan)
+        fb_live_end(f);
     if (f->o->on_progress) {
         struct progress p;
 
         fb_pulse_read(f, &p);
         f->o->on_progress(f->o->to, &p, true);
     }
-    if (!f->o->plan) {
-        fb_live_end(f);
+    if (!f->o->plan)
         fb_report_end(f);
-    }
     close_handles(f);
 }
 
@@ -329,7 +322,12 @@ int fb_fetch_begin(struct host *h, const struct fetch_options *o,
 {
     struct fetch *f = fb_fetch_new(fb_host_loop(h), o, on_end, user);
     int code = f ? fb_fetch_prepare(f) : FETCH_BROKEN;
+    struct fly_error err = {""};
 
+    if (f)
+        f->is_one_of_many = true;
+    if (code == FETCH_DONE && fb_live_open(f, &err) < 0)
+        code = complain(f, &err, -ENOMEM, FETCH_BROKEN);
     if (code == FETCH_DONE)
         code = fb_fetch_start(f, h);
     if (f && code != FETCH_DONE) {

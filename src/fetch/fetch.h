@@ -63,6 +63,8 @@ struct fetch_options {
     bool quiet;
     const char *metrics_csv; /* a row a second goes there; NULL: nowhere */
     const char *report;      /* a page or a picture at the end; NULL: none */
+    const char *log;         /* a line for each event is appended there; NULL: nowhere */
+    bool logs_logfmt;        /* ... as logfmt, else as JSON */
     bool plan;               /* only say how long it would take; nothing is sent or changed */
     enum screen_mode progress;
     enum screen_color color;
@@ -97,6 +99,7 @@ int fb_fetch_run(const struct fetch_options *o);
 /* ------------------------------------------------------------------------------ one of several */
 
 struct fetch;
+struct view_batch;
 struct host;
 
 /*
@@ -114,5 +117,11 @@ void fb_fetch_stop(struct fetch *f, int wait_ms);
 
 /* How far it is, now. */
 void fb_fetch_progress(struct fetch *f, struct progress *ret_progress);
+
+/* Credentials are read anew when they are next needed; what is queued goes with those it has. */
+void fb_fetch_renew(struct fetch *f);
+
+/* How it stands, as answers show it, at the last pulse; NULL: nobody has looked yet. */
+const struct view_batch *fb_fetch_view(const struct fetch *f);
 
 #endif

@@ -17,6 +17,7 @@
 #include "fetch/fetch.h"
 #include "fetch/list.h"
 #include "store/cache.h"
+#include "store/runs.h"
 
 #define FETCH_GATES 4096 /* slots for origins, with --robots */
 
@@ -61,10 +62,22 @@ struct meter {
     bool was_waiting;
 };
 
+/* Keys that the batch has had to do with. */
+#define FETCH_KEYS 256
+
+struct fetch_uses {
+    uint64_t key[FETCH_KEYS]; /* by hash; 0: free */
+    size_t count;
+    bool is_full;
+};
+
 struct fetch {
     const struct fetch_options *o;
     struct screen screen;
     struct meter meter;
+    struct fetch_uses uses;
+    struct list_count *counting; /* NULL: nobody counts */
+    bool is_one_of_many;         /* the engine has other work, too */
     uv_loop_t *loop;
     uv_timer_t pulse;
     uv_async_t wake; /* the store has something for us */
@@ -84,6 +97,7 @@ struct fetch {
         const struct preset *preset;
     } known_host;      /* the one asked about last, with its port */
     struct live *live; /* what others see of it; NULL: nothing */
+    struct runs runs;  /* of earlier batches, while a plan is made; else none */
     struct gate *gates[FETCH_GATES];
     struct credential *credentials; /* that were read so far */
     struct engine *engine;          /* NULL: it is not begun */
@@ -101,14 +115,14 @@ struct fetch {
     bool closing;
     int worst; /* exit code so far */
     bool is_pipe_gone;
-    int64_t total;              /* items of the list; -1: not known, -2: not counted yet */
-    int64_t seen;               /* items read */
-    int64_t room;               /* items that may be under way */
-    int64_t out;                /* items under way: submitted, or being written */
-    int64_t writing;            /* of those: being written */
-    size_t bytes;               /* of results being written */
-    int64_t count[ITEM_STATES]; /* that ended in this run */
-    int64_t earlier;            /* finished in an earlier run */
+    int64_t total;               /* items of the list; -1: not known, -2: not counted yet */
+    int64_t seen;                /* items read */
+    int64_t room;                /* items that may be under way */
+    int64_t out;                 /* items under way: submitted, or being written */
+    int64_t writing;             /* of those: being written */
+    size_t bytes;                /* of results being written */
+    int64_t count[ENTRY_STATES]; /* that ended in this run */
+    int64_t earlier;             /* finished in an earlier run */
     int64_t bad_lines;
     int64_t told_failures;
     int64_t began_ns;
@@ -135,7 +149,7 @@ void fb_errand_go(struct errand *e);
 void fb_errand_end(struct errand *e);
 
 /* It ends without having been sent. */
-void fb_errand_fail(struct errand *e, enum item_state state, const char *failure,
+void fb_errand_fail(struct errand *e, enum entry_state state, const char *failure,
                     const char *sentence);
 
 /* ------------------------------------------------------------------------------ turn_page.c */
@@ -190,7 +204,7 @@ void fb_end_result(void *user, const struct engine_result *r);
 void fb_end_start(void *user, struct job *j, void *task_user, int32_t attempt);
 
 /* An item, or a page of it, ends as these facts say. */
-void fb_end_item(struct fetch *f, const struct errand *e, enum item_state state,
+void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state,
                  const struct result_facts *facts);
 
 /* The exit code is that of the whole batch: what failed in an earlier run has still failed. */
@@ -217,8 +231,15 @@ void fb_fetch_drop(struct fetch *f, int code);
 struct fetch *fb_fetch_new(uv_loop_t *loop, const struct fetch_options *o,
                            void (*on_end)(void *user, int code), void *user);
 
-/* How many items the list has; -1: not known. Read once, when somebody wants to know. */
+/* ---- count.c ---- */
+/* How many items the list has; -1: not known, or not yet. Read once, when somebody asks. */
 int64_t fb_fetch_total(struct fetch *f);
+/* Whoever counts has nobody to tell any more. */
+void fb_count_forget(struct fetch *f);
+
+/* ---- uses.c ---- */
+void fb_uses_note(struct fetch_uses *u, const char *provider, const char *pool);
+bool fb_uses(const struct fetch_uses *u, const char *provider, const char *pool);
 
 /* Whether one more item may be read. */
 bool fb_fetch_has_room(const struct fetch *f);
@@ -231,7 +252,7 @@ void fb_fetch_go_on(struct fetch *f);
 /* A line for people; those that say "flyball fetch: " are shorter as JSON. */
 void fb_say(struct fetch *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fb_report_begin(struct fetch *f);
-void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum item_state state);
+void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state);
 void fb_report_end(struct fetch *f);
 
 /* --------------------------------------------------------------------------------- plan.c */

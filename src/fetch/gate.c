@@ -100,9 +100,9 @@ static bool decide(const struct gate *g, struct errand *e)
     if (e->is_allowed)
         return true;
     if (g->state == GATE_DOWN)
-        fb_errand_fail(e, ITEM_deferred, "robots", "its robots.txt could not be read");
+        fb_errand_fail(e, ENTRY_deferred, "robots", "its robots.txt could not be read");
     else
-        fb_errand_fail(e, ITEM_skipped, "robots", "robots.txt does not allow it");
+        fb_errand_fail(e, ENTRY_skipped, "robots", "robots.txt does not allow it");
     return false;
 }
 
@@ -138,7 +138,7 @@ bool fb_gate_pass(struct errand *e)
         g = make(f, name);
     fb_buffer_fini(&origin);
     if (!g) {
-        fb_errand_fail(e, ITEM_failed, fb_failure_name(FAIL_MEMORY), "out of memory");
+        fb_errand_fail(e, ENTRY_failed, fb_failure_name(FAIL_MEMORY), "out of memory");
         return false;
     }
     if (g->state != GATE_ASKED)

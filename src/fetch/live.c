@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/spans.h"
+#include "engine/control.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/metrics.h"
 #include "fetch/paths.h"
@@ -95,12 +96,12 @@ static void introduce(struct fetch *f, struct view_batch *b)
         fb_view_put(b->command, sizeof b->command, f->o->command);
 }
 
-static void open_run(struct live *v)
+static void open_run(struct live *v, const char *store)
 {
     struct buffer folder = BUFFER_INIT;
     struct fly_error err = {""};
 
-    if (fb_state_folder(&folder, &err) == 0 && fb_buffer_text(&folder) &&
+    if (fb_state_folder_named(store, &folder, &err) == 0 && fb_buffer_text(&folder) &&
         fb_state_folder_make(folder.bytes, &err) == 0 &&
         fb_run_open(folder.bytes, v->batch.name, &v->run) < 0)
         v->run = NULL; /* answers will know less; the batch needs nothing of it */
@@ -170,8 +171,13 @@ void fb_live_begin(struct fetch *f)
         return;
     introduce(f, &v->batch);
     v->beat_ns = v->row_began_ns = f->began_ns;
-    open_run(v);
+    open_run(v, f->o->store);
     fb_run_write(v->run, &v->batch);
+}
+
+const struct view_batch *fb_fetch_view(const struct fetch *f)
+{
+    return f->live && f->live->batch.updated_ns > 0 ? &f->live->batch : NULL;
 }
 
 void fb_live_close(struct fetch *f)
@@ -287,17 +293,16 @@ static void note_keys(struct live *v, const struct look *l)
 static void note_progress(struct fetch *f, const struct look *l, const struct progress *p)
 {
     struct view_batch *b = &f->live->batch;
-    struct engine_stats s;
+    struct engine_client_stats s = fb_engine_client_stats(f->client);
 
-    fb_engine_stats(f->engine, &s);
     b->updated_ns = l->now_ns;
     b->total = p->total_grows && p->total <= 0 ? -1 : p->total;
     b->total_grows = p->total_grows;
-    b->done = (int64_t)f->found.items[ITEM_done] + f->count[ITEM_done];
-    b->failed = (int64_t)f->found.items[ITEM_failed] + f->count[ITEM_failed];
-    b->deferred = (int64_t)f->found.items[ITEM_deferred] + f->count[ITEM_deferred];
-    b->skipped = (int64_t)f->found.items[ITEM_skipped] + f->count[ITEM_skipped];
-    b->unknown = (int64_t)f->found.items[ITEM_unknown] + f->count[ITEM_unknown];
+    b->done = (int64_t)f->found.items[ENTRY_done] + f->count[ENTRY_done];
+    b->failed = (int64_t)f->found.items[ENTRY_failed] + f->count[ENTRY_failed];
+    b->deferred = (int64_t)f->found.items[ENTRY_deferred] + f->count[ENTRY_deferred];
+    b->skipped = (int64_t)f->found.items[ENTRY_skipped] + f->count[ENTRY_skipped];
+    b->unknown = (int64_t)f->found.items[ENTRY_unknown] + f->count[ENTRY_unknown];
     b->in_flight = s.in_flight;
     b->requests = s.requests;
     b->throttled = s.throttled;

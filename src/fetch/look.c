@@ -8,6 +8,9 @@
 #include <flyball/flyball.h>
 
 #include "core/instant.h"
+#include "core/quota.h"
+#include "core/spec.h"
+#include "engine/control.h"
 #include "engine/show.h"
 #include "fetch/fetch_parts.h"
 #include "util/text.h"
@@ -42,7 +45,27 @@ static int64_t window_of(const struct engine_told *t)
     return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
 }
 
-static void read_quota(const struct look *l, const struct engine_told *t, struct eta_key *k)
+/* As core/quota.c spends it; where nothing is said about that, the prober does. */
+static void read_spending(const char *text, struct eta_budget *q)
+{
+    struct fly_error err;
+    struct spec s;
+
+    if (fb_spec_read(text, &s, &err) < 0 ||
+        (s.pacing == PACING_UNSAID && s.controller == &fb_controller_probe))
+        return;
+    int64_t unsaid_ppm = s.pacing == PACING_DEMAND ? 0 : FB_QUOTA_RESERVE_PPM;
+    int64_t ppm = s.reserve_ppm >= 0 ? s.reserve_ppm : unsaid_ppm;
+
+    q->kept = (int64_t)((double)q->limit * (double)ppm / FB_MILLION);
+    if (s.pacing != PACING_DEMAND)
+        q->spending = ETA_EVEN;
+    else if (!s.controller)
+        q->spending = ETA_AT_ONCE;
+}
+
+static void read_quota(const struct look *l, const struct engine_told *t, const char *spec,
+                       struct eta_key *k)
 {
     if (t->limit <= 0 || t->reset_ns <= l->now_ns)
         return;
@@ -50,6 +73,48 @@ static void read_quota(const struct look *l, const struct engine_told *t, struct
 
     k->quota = (struct eta_budget){
         .limit = t->limit, .left = t->remaining, .window_ns = window_of(t), .more_ns = more_ns};
+    read_spending(spec, &k->quota);
+}
+
+/* Of a key that has no answer yet: as an earlier batch saw it last. NULL: none did. */
+static const struct view_key *seen_earlier(const struct look *l, const struct view_key *v)
+{
+    const struct view_key *last = NULL;
+
+    for (size_t b = 0; b < l->fetch->runs.count; b++) {
+        const struct view_batch *from = l->fetch->runs.batch[b];
+
+        for (size_t i = 0; i < fb_view_batch_keys(from); i++) {
+            const struct view_key *k = &from->key[i];
+
+            if (k->quota_limit > 0 && strcmp(k->provider, v->provider) == 0 &&
+                strcmp(k->pool, v->pool) == 0 && strcmp(k->credential, v->credential) == 0 &&
+                (!last || k->seen_ns > last->seen_ns))
+                last = k;
+        }
+    }
+    return last;
+}
+
+/* A quota whose reset has passed since is full again; its window begins with the first request. */
+static void read_earlier(const struct look *l, const struct view_key *v, struct eta_key *k)
+{
+    const struct view_key *seen = seen_earlier(l, v);
+
+    if (!seen)
+        return;
+    struct engine_told t = {.limit = seen->quota_limit,
+                            .remaining = seen->quota_left,
+                            .window_ns = seen->quota_window_ns,
+                            .reset_ns = seen->quota_reset_ns,
+                            .reset_most_ns = seen->quota_most_s * NS_PER_S};
+
+    if (t.reset_ns <= l->now_ns) {
+        t.remaining = t.limit;
+        t.reset_ns = l->now_ns + window_of(&t);
+    }
+    read_quota(l, &t, v->spec, k);
+    k->learning = false; /* what is told with every answer is no search in the dark */
 }
 
 static void show(struct look *l, const struct engine_key_state *s)
@@ -63,12 +128,18 @@ static void show(struct look *l, const struct engine_key_state *s)
     fb_view_put(v->said_by, sizeof v->said_by, said_by);
 }
 
+/* Of an engine with other work as well, only what this batch has to do with. */
+static bool is_ours(const struct look *l, const struct engine_key_state *s)
+{
+    return !l->fetch->is_one_of_many || fb_uses(&l->fetch->uses, s->key.provider, s->key.pool);
+}
+
 static void look_at_busy(void *arg, const struct engine_key_state *s)
 {
     struct look *l = arg;
     size_t i = l->count;
 
-    if (i == LOOK_KEYS || s->queued + s->in_flight == 0)
+    if (i == LOOK_KEYS || s->queued + s->in_flight == 0 || !is_ours(l, s))
         return;
     show(l, s);
     struct eta_key *k = &l->key[i];
@@ -78,7 +149,9 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
     if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
         k->wait_ns = s->ready_at_ns - l->now_ns;
     read_window(l, &l->shown[i], k);
-    read_quota(l, s->told, k);
+    read_quota(l, s->told, l->shown[i].spec, k);
+    if (k->quota.limit == 0)
+        read_earlier(l, &l->shown[i], k);
     l->busy = l->count;
 }
 
@@ -86,7 +159,7 @@ static void look_at_idle(void *arg, const struct engine_key_state *s)
 {
     struct look *l = arg;
 
-    if (l->count < LOOK_KEYS && s->queued + s->in_flight == 0)
+    if (l->count < LOOK_KEYS && s->queued + s->in_flight == 0 && is_ours(l, s))
         show(l, s);
 }
 
@@ -157,14 +230,15 @@ void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progre
     l->now_ns = fb_engine_now(f->engine);
     l->count = l->busy = 0;
     fb_engine_stats(f->engine, &s);
+    struct engine_client_stats own = fb_engine_client_stats(f->client);
     *p = (struct progress){
         .done = f->earlier + ended,
         .total = fb_max64(total, f->seen),
         .total_grows = total < 0,
-        .failed = f->count[ITEM_failed] + f->count[ITEM_unknown],
-        .deferred = f->count[ITEM_deferred],
-        .throttled = s.throttled,
-        .in_flight = s.in_flight,
+        .failed = f->count[ENTRY_failed] + f->count[ENTRY_unknown],
+        .deferred = f->count[ENTRY_deferred],
+        .throttled = own.throttled,
+        .in_flight = own.in_flight,
         .spent_ns = l->now_ns - f->began_ns,
         .rate = measure(&f->meter, f->began_ns, l->now_ns, ended),
     };

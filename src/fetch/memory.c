@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/state.h"
 #include "fetch/host_parts.h"
 #include "fetch/paths.h"
 #include "ledger/inner.h"
@@ -124,6 +125,49 @@ void fb_memory_fini(struct host *h)
     fb_table_fini(&h->rows);
 }
 
+/* ---------------------------------------------------------------------------------- the secret */
+
+struct secret_job {
+    struct store_job job;
+    bool replaces;
+    unsigned char secret[SECRET_BYTES];
+};
+
+static int write_secret(struct store_job *job, struct db *db)
+{
+    const struct secret_job *s = (struct secret_job *)(void *)job; /* its first member */
+    unsigned char found[SECRET_BYTES];
+
+    if (!s->replaces && fb_secret_read(db, SECRET_NAME, found) == 0)
+        return 0; /* of a process that began at the same time: the next time it is ours, too */
+    return fb_secret_write(db, SECRET_NAME, s->secret);
+}
+
+static void job_done(struct store_job *job, int error)
+{
+    (void)error; /* it is in memory; the next time, then */
+    fb_free(job);
+}
+
+/* By the worker: nobody waits for a disk. Where it cannot be kept, there is another next time. */
+static void keep_secret(struct host *h, bool replaces)
+{
+    struct secret_job *s = h->file && !h->o.forgets ? fb_alloc(sizeof *s) : NULL;
+
+    if (!s)
+        return;
+    s->job = (struct store_job){.file = h->file, .apply = write_secret, .done = job_done};
+    s->replaces = replaces;
+    memcpy(s->secret, h->secret, sizeof s->secret);
+    if (fb_store_put(h->store, &s->job) < 0)
+        fb_free(s);
+}
+
+void fb_memory_keep_secret(struct host *h)
+{
+    keep_secret(h, true);
+}
+
 /* ------------------------------------------------------------------------------------ beginning */
 
 /* The file, in the folder of the user; nothing when there is no such folder. */
@@ -145,22 +189,6 @@ static struct db *open_file(struct host *h)
     return error < 0 ? NULL : db;
 }
 
-/* Two processes that begin at the same time: the second finds what the first has written. */
-static int read_secret(struct host *h, struct db *db)
-{
-    int error = fb_db_begin(db, true);
-
-    if (error < 0)
-        return error;
-    if (fb_secret_read(db, SECRET_NAME, h->secret) < 0)
-        error = fb_secret_write(db, SECRET_NAME, h->secret);
-    if (error == 0)
-        error = fb_db_commit(db);
-    if (error < 0)
-        fb_db_rollback(db);
-    return error;
-}
-
 void fb_memory_open(struct host *h)
 {
     struct db *db = h->o.no_store ? NULL : open_file(h);
@@ -175,43 +203,12 @@ void fb_memory_open(struct host *h)
     if (fb_learned_each(db, remember, h, &dropped) < 0 || dropped > 0)
         fb_host_say(h, "%s: %d learned limits are damaged; learning them anew",
                     db->path ? db->path : "memory", dropped);
-    /* Where it cannot be kept, credentials have other names the next time. */
-    (void)read_secret(h, db);
+    bool has_secret = fb_secret_read(db, SECRET_NAME, h->secret) == 0;
     h->file = fb_store_adopt(h->store, db, NULL);
     if (!h->file)
         fb_db_close(db);
-}
-
-/* ---------------------------------------------------------------------------------- the secret */
-
-struct secret_job {
-    struct store_job job;
-    unsigned char secret[SECRET_BYTES];
-};
-
-static int write_secret(struct store_job *job, struct db *db)
-{
-    const struct secret_job *s = (struct secret_job *)(void *)job; /* its first member */
-
-    return fb_secret_write(db, SECRET_NAME, s->secret);
-}
-
-static void job_done(struct store_job *job, int error)
-{
-    (void)error; /* it is in memory; the next time, then */
-    fb_free(job);
-}
-
-void fb_memory_keep_secret(struct host *h)
-{
-    struct secret_job *s = h->file && !h->o.forgets ? fb_alloc(sizeof *s) : NULL;
-
-    if (!s)
-        return;
-    s->job = (struct store_job){.file = h->file, .apply = write_secret, .done = job_done};
-    memcpy(s->secret, h->secret, sizeof s->secret);
-    if (fb_store_put(h->store, &s->job) < 0)
-        fb_free(s);
+    else if (!has_secret)
+        keep_secret(h, false);
 }
 
 /* ----------------------------------------------------------------------------- there and back */
@@ -236,10 +233,10 @@ void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_lim
         return;
 }
 
-/* A rate that has changed since it was saved last is an event. */
+/* A rate that has changed since it was saved last is an event, unless it is only stated. */
 static void note_change(struct host *h, struct row *r, const struct learned *row, const char *by)
 {
-    if (fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
+    if (strcmp(by, "off") == 0 || fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
         return;
     struct learned_event e = {.key = row->key,
                               .at_s = row->saved_s,
@@ -285,6 +282,8 @@ bool fb_memory_save_key(struct host *h, const struct engine_key_state *s)
     int size = fly_limiter_save(s->limiter, now_ns, bytes, sizeof bytes);
     if (size < 0 || fly_limiter_learned(s->limiter, now_ns, &known) < 0)
         return false;
+    if (r && strcmp(known.by, "off") == 0 && fb_state_is_learned(r->state, r->state_size))
+        return true; /* one run with a stated limit does not undo what others took long to learn */
     r = find_or_add(h, &s->key);
     if (!r || !set_state(r, bytes, (size_t)size))
         return false;

@@ -92,8 +92,7 @@ static void add_fixed(double value, int digits, struct buffer *to)
     fb_buffer_add_text(to, text);
 }
 
-/* Quoted as RFC 4180 has it, where it must be; a formula of a spreadsheet is none here. */
-static void add_text(const char *text, struct buffer *to)
+void fb_metrics_text(const char *text, struct buffer *to)
 {
     bool is_plain = strcspn(text, "\",\r\n") == strlen(text) && !strchr("=+-@", text[0]);
 
@@ -142,7 +141,7 @@ static void add_value(const void *at, enum metrics_form form, struct buffer *to)
             add_fixed(real, 3, to);
         return;
     case FORM_KEY:
-        add_text(text ? text : "", to);
+        fb_metrics_text(text ? text : "", to);
         return;
     }
 }

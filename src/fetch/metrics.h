@@ -44,6 +44,9 @@ struct metrics_row {
 /* Which column a cause belongs to. */
 enum metrics_wait fb_metrics_wait(const char *cause);
 
+/* A text as a field: quoted where RFC 4180 wants it, and never a formula of a spreadsheet. */
+void fb_metrics_text(const char *text, struct buffer *to);
+
 /* The names of the columns, or a row, with the end of the line. */
 void fb_metrics_head(struct buffer *to);
 void fb_metrics_line(const struct metrics_row *r, struct buffer *to);

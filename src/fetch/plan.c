@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "fetch/fetch_parts.h"
+#include "fetch/paths.h"
 #include "util/buffer.h"
 #include "util/json.h"
 #include "view/words.h"
@@ -81,12 +82,26 @@ static void add_json(const struct progress *p, struct buffer *to)
     fb_buffer_add_char(to, '}');
 }
 
+/* What earlier batches were told: nothing has answered this one. Without it the plan knows less. */
+static void read_runs(struct fetch *f)
+{
+    struct buffer folder = BUFFER_INIT;
+    struct fly_error err;
+
+    if (fb_state_folder(&folder, &err) < 0 || !fb_buffer_text(&folder) ||
+        fb_runs_read(folder.bytes, &f->runs) < 0)
+        f->runs = (struct runs){0};
+    fb_buffer_fini(&folder);
+}
+
 void fb_plan_print(struct fetch *f)
 {
     struct buffer b = BUFFER_INIT;
     struct progress p;
 
+    read_runs(f);
     fb_pulse_read(f, &p);
+    fb_runs_free(&f->runs);
     if (f->screen.mode == SCREEN_json)
         add_json(&p, &b);
     else

@@ -124,15 +124,17 @@ static bool has_eta(const struct progress *p)
 
 static void add_eta(const struct progress *p, struct buffer *to)
 {
+    bool is_learning = p->learning && p->done < p->total;
+
     if (p->waits_ns >= NS_PER_S) {
         fb_buffer_add_text(to, "waits ");
         fb_words_span(p->waits_ns, to);
-        fb_buffer_add_text(to, has_eta(p) ? ", " : "");
+        fb_buffer_add_text(to, has_eta(p) || is_learning ? ", " : "");
     }
     if (has_eta(p)) {
         fb_buffer_add_text(to, p->total_grows ? "ETA at least " : "ETA ");
         fb_words_span(p->eta.span_ns, to);
-    } else if (p->learning && p->done < p->total) {
+    } else if (is_learning) {
         fb_buffer_add_text(to, "learning");
     }
 }

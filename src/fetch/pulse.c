@@ -18,7 +18,7 @@ int64_t fb_pulse_ended(const struct fetch *f)
 {
     int64_t sum = 0;
 
-    for (int s = ITEM_done; s < ITEM_STATES; s++)
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++)
         sum += f->count[s];
     return sum;
 }
@@ -47,12 +47,14 @@ static void add_reason(const struct view_key *v, int64_t now_ns, struct buffer *
         fb_buffer_add_text(to, ")");
         return;
     }
-    /* "holding" has said it already. */
+    /* "holding" has said it already; one sentence is enough. */
     bool is_said = reason && strcmp(v->cause, "hold") == 0;
-    fb_buffer_add_text(to, is_said ? reason + 2 : v->cause);
-    fb_buffer_add_text(to, reason && !is_said ? reason : "");
-    if (to->size > 0 && to->bytes[to->size - 1] == '.')
-        to->size--;
+    const char *sentence = is_said ? reason + 2 : reason ? reason : "";
+    const char *end = strstr(sentence, ". ");
+    size_t size = end ? (size_t)(end - sentence) : strlen(sentence);
+
+    fb_buffer_add_text(to, is_said ? "" : v->cause);
+    fb_buffer_add(to, sentence, size > 0 && sentence[size - 1] == '.' ? size - 1 : size);
 }
 
 static void tell_hold(struct fetch *f, const struct look *l, size_t i, int64_t done)
@@ -61,9 +63,7 @@ static void tell_hold(struct fetch *f, const struct look *l, size_t i, int64_t d
     struct buffer b = BUFFER_INIT;
 
     fb_buffer_add_text(&b, "holding ");
-    fb_buffer_add_text(&b, v->provider);
-    fb_buffer_add_char(&b, '/');
-    fb_buffer_add_text(&b, v->pool);
+    fb_view_key_name(v, &b);
     fb_buffer_add_text(&b, " for ");
     fb_words_span(l->key[i].wait_ns, &b);
     fb_buffer_add_text(&b, ": ");

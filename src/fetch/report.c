@@ -31,7 +31,7 @@ void fb_report_begin(struct fetch *f)
 {
     int64_t done = 0;
 
-    for (int s = ITEM_started; s < ITEM_STATES; s++)
+    for (int s = ENTRY_started; s < ENTRY_STATES; s++)
         done += (int64_t)f->found.items[s];
     if (f->found.note.text[0])
         fb_say(f, "flyball fetch: %s", f->found.note.text);
@@ -48,11 +48,11 @@ void fb_report_begin(struct fetch *f)
                   "again");
 }
 
-void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum item_state state)
+void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state)
 {
     struct buffer place = BUFFER_INIT;
 
-    if ((state != ITEM_failed && state != ITEM_unknown) || f->told_failures > FAILURES_TOLD)
+    if ((state != ENTRY_failed && state != ENTRY_unknown) || f->told_failures > FAILURES_TOLD)
         return;
     if (f->told_failures++ == FAILURES_TOLD) {
         fb_say(f, "flyball fetch: more have failed; the results tell which");
@@ -90,8 +90,8 @@ static void add_json_summary(const struct fetch *f, const struct engine_stats *s
     fb_json_text(to, "type", "summary");
     fb_json_int(to, "done", done);
     fb_json_int(to, "earlier", f->earlier);
-    for (int i = ITEM_done; i < ITEM_STATES; i++)
-        fb_json_int(to, fb_journal_outcome((enum item_state)i), f->count[i]);
+    for (int i = ENTRY_done; i < ENTRY_STATES; i++)
+        fb_json_int(to, fb_journal_outcome((enum entry_state)i), f->count[i]);
     fb_json_int(to, "requests", s->requests);
     fb_json_int(to, "throttled", s->throttled);
     fb_json_real(to, "seconds", (double)spent_ns / 1e9, 3);
@@ -105,7 +105,7 @@ static void add_summary(const struct fetch *f, const struct engine_stats *s, int
                         struct buffer *to)
 {
     int64_t done = fb_pulse_ended(f);
-    int64_t failed = f->count[ITEM_failed] + f->count[ITEM_unknown];
+    int64_t failed = f->count[ENTRY_failed] + f->count[ENTRY_unknown];
     char text[256];
     char span[48];
     struct text t;
@@ -118,8 +118,8 @@ static void add_summary(const struct fetch *f, const struct engine_stats *s, int
     (void)snprintf(text, sizeof text,
                    "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld request%s, "
                    "%lld throttled",
-                   (long long)f->count[ITEM_done], (long long)failed,
-                   (long long)f->count[ITEM_deferred], (long long)f->count[ITEM_skipped],
+                   (long long)f->count[ENTRY_done], (long long)failed,
+                   (long long)f->count[ENTRY_deferred], (long long)f->count[ENTRY_skipped],
                    (long long)s->requests, s->requests == 1 ? "" : "s", (long long)s->throttled);
     fb_buffer_add_text(to, text);
 }

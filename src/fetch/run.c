@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - one batch as a command: a loop, a host, signals, and the exit code. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "engine/configure.h"
+#include "engine/observers/log.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
 #include "fetch/live.h"
 #include "util/alloc.h"
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
+
+#define EVENTS_MAX 16384 /* that wait for the log; what it is too slow for is counted there */
 
 enum { SIGNAL_COUNT = sizeof SIGNALS / sizeof SIGNALS[0] };
 
@@ -20,6 +26,7 @@ struct run {
     uv_signal_t signals[SIGNAL_COUNT];
     struct host *host;
     struct fetch *fetch; /* NULL: it has ended */
+    struct log_sink log;
     int interrupts;
     int code;
 };
@@ -77,8 +84,31 @@ static const char *limit_of(void *user, const struct engine_key *k)
     return fb_provider_limit(((struct run *)user)->fetch, k);
 }
 
+static int open_log(struct run *r)
+{
+    r->log = (struct log_sink){.form = r->o->logs_logfmt ? LOG_LOGFMT : LOG_JSON, .fd = -1};
+    if (!r->o->log || r->o->plan)
+        return FETCH_DONE;
+    r->log.fd = open(r->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    if (r->log.fd >= 0)
+        return FETCH_DONE;
+    fb_say(r->fetch, "flyball fetch: cannot write %s: %s", r->o->log, strerror(errno));
+    return FETCH_BROKEN;
+}
+
+/* Nobody writes to it any more. */
+static void close_log(struct run *r)
+{
+    if (r->log.lines_lost > 0)
+        fprintf(stderr, "flyball fetch: %s: %lld lines could not be written\n", r->o->log,
+                (long long)r->log.lines_lost);
+    if (r->log.fd >= 0)
+        (void)close(r->log.fd);
+}
+
 static int open_host(struct run *r)
 {
+    struct observer to_log = {fb_log_on_event, &r->log};
     struct host_options o = {
         .user = r,
         .limit_of = limit_of,
@@ -90,8 +120,16 @@ static int open_host(struct run *r)
         .engine = r->o->engine,
     };
     struct fly_error err = {""};
+
+    if (r->log.fd >= 0) {
+        o.engine.observer = &to_log;
+        o.engine.observer_count = 1;
+        o.engine.events_max = EVENTS_MAX;
+    }
     int error = fb_host_open(&r->loop, &o, &r->host, &err);
 
+    if (error == 0 && r->o->config)
+        error = fb_engine_configure_providers(fb_host_engine(r->host), r->o->config, &err);
     if (error == 0)
         return FETCH_DONE;
     fb_say(r->fetch, "flyball fetch: %s", err.text[0] ? err.text : strerror(-error));
@@ -116,6 +154,8 @@ static void begin(struct run *r)
     if (code == FETCH_DONE && !r->o->plan)
         code = open_live(r->fetch);
     if (code == FETCH_DONE)
+        code = open_log(r);
+    if (code == FETCH_DONE)
         code = open_host(r);
     if (code == FETCH_DONE)
         code = fb_fetch_start(r->fetch, r->host);
@@ -125,7 +165,7 @@ static void begin(struct run *r)
 
 int fb_fetch_run(const struct fetch_options *o)
 {
-    struct run r = {.o = o};
+    struct run r = {.o = o, .log.fd = -1};
 
     if (uv_loop_init(&r.loop) < 0) {
         fputs("flyball fetch: out of memory\n", stderr);
@@ -140,5 +180,6 @@ int fb_fetch_run(const struct fetch_options *o)
         on_end(&r, FETCH_BROKEN);
     (void)uv_run(&r.loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&r.loop);
+    close_log(&r);
     return r.code;
 }

@@ -45,9 +45,14 @@ static uint32_t entries_for(uint64_t bytes)
     return (uint32_t)(bytes / BYTES_A_KEY);
 }
 
-static int draw_secret(unsigned char *secret, size_t size)
+static int draw(void *bytes, size_t size)
 {
-    return getrandom(secret, size, 0) == (ssize_t)size ? 0 : -EIO;
+    return getrandom(bytes, size, 0) == (ssize_t)size ? 0 : -EIO;
+}
+
+int fb_head_new_era(struct head *head)
+{
+    return draw(&head->era, sizeof(head->era));
 }
 
 int fb_head_make(struct head *head, uint64_t bytes, bool wary)
@@ -63,7 +68,7 @@ int fb_head_make(struct head *head, uint64_t bytes, bool wary)
     read_boot(head->boot);
     for (uint32_t i = 0; i < head->entries; i++)
         head->entry[i] = (struct entry){.state = ENTRY_FREE};
-    int rc = draw_secret(head->secret, sizeof(head->secret));
+    int rc = draw(head->secret, sizeof(head->secret));
     if (rc == 0)
         atomic_store(&head->magic, FB_LEDGER_MAGIC);
     return rc;

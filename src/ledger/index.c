@@ -9,18 +9,26 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "util/alloc.h"
 
 static bool is_valid(const struct entry *e)
 {
     return atomic_load_explicit(&e->state, memory_order_acquire) != ENTRY_FREE;
 }
 
+static uint64_t aligned(uint64_t at)
+{
+    return (at + FB_LEDGER_ALIGN - 1) / FB_LEDGER_ALIGN * FB_LEDGER_ALIGN;
+}
+
 static uint64_t arena_at(const struct head *head)
 {
     uint64_t end = sizeof(*head) + (uint64_t)head->entries * sizeof(struct entry);
 
-    return (end + FB_LEDGER_ALIGN - 1) / FB_LEDGER_ALIGN * FB_LEDGER_ALIGN;
+    return aligned(end);
 }
 
 /* The valid entry that lies on these bytes, or NULL. */
@@ -90,20 +98,60 @@ struct entry *fb_index_find(struct head *head, struct siphash_wide id)
     return NULL;
 }
 
-/* The first place with so many bytes in a row; 0: none. */
-static uint64_t find_gap(const struct head *head, uint64_t bytes)
+/* ---- room ---- */
+
+struct span {
+    uint64_t at;
+    uint64_t end;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    uint64_t left = ((const struct span *)a)->at;
+    uint64_t right = ((const struct span *)b)->at;
+
+    return left < right ? -1 : left > right;
+}
+
+static bool fits(const struct head *head, uint64_t at, uint64_t bytes)
+{
+    return bytes <= head->bytes && at <= head->bytes - bytes;
+}
+
+/* Behind the place that was given last, or where one was given up: a guess, and it is any bytes. */
+static bool guess_is_good(const struct head *head, uint64_t bytes)
+{
+    return head->room_at % FB_LEDGER_ALIGN == 0 && head->room_at >= arena_at(head) &&
+           fits(head, head->room_at, bytes) && !on(head, head->room_at, bytes, NULL);
+}
+
+/* The first place with so many bytes between what is used, which lies in order; 0: none. */
+static uint64_t first_gap(const struct head *head, const struct span *used, size_t count,
+                          uint64_t bytes)
 {
     uint64_t at = arena_at(head);
-    const struct entry *in_the_way;
 
-    while (bytes <= head->bytes && at <= head->bytes - bytes) {
-        in_the_way = on(head, at, bytes, NULL);
-        if (!in_the_way)
-            return at;
-        at = in_the_way->at + in_the_way->bytes;
-        at = (at + FB_LEDGER_ALIGN - 1) / FB_LEDGER_ALIGN * FB_LEDGER_ALIGN;
-    }
-    return 0;
+    for (size_t i = 0; i < count && fits(head, at, bytes) && at + bytes > used[i].at; i++)
+        at = aligned(used[i].end);
+    return fits(head, at, bytes) ? at : 0;
+}
+
+static uint64_t find_gap(const struct head *head, uint64_t bytes)
+{
+    if (guess_is_good(head, bytes))
+        return head->room_at;
+    struct span *used = fb_alloc((head->entries + 1) * sizeof(*used));
+    size_t count = 0;
+
+    if (!used)
+        return 0;
+    for (const struct entry *e = head->entry; e < head->entry + head->entries; e++)
+        if (is_valid(e))
+            used[count++] = (struct span){e->at, e->at + e->bytes};
+    qsort(used, count, sizeof(*used), by_place);
+    uint64_t at = first_gap(head, used, count, bytes);
+    fb_free(used);
+    return at;
 }
 
 struct entry *fb_index_room(struct head *head, uint64_t bytes)
@@ -117,6 +165,7 @@ struct entry *fb_index_room(struct head *head, uint64_t bytes)
         return NULL;
     e->at = at;
     e->bytes = bytes;
+    head->room_at = aligned(at + bytes);
     memset(fb_ledger_at(head, at), 0, bytes);
     return e;
 }

@@ -62,6 +62,9 @@ static int lock_slot(const struct head *head, const struct entry *e, struct slot
     }
     fb_slot_repair(slot);
     fb_word_close(&slot->body, slot);
+    if (slot->era != head->era)
+        fb_slot_empty(slot, books_now(head, slot));
+    slot->era = head->era;
     return 0;
 }
 
@@ -80,6 +83,7 @@ static void make_slot(struct head *head, struct entry *e, struct siphash_wide id
 
     fb_slot_init(slot, s, text, id.word[0] ^ secret.word[0], ledger_now(head));
     slot->id = id;
+    slot->era = head->era;
     if (wary)
         fb_accountant_exhaust(&slot->body.books, 0);
     fb_slot_finish(slot);
@@ -89,8 +93,10 @@ static void make_slot(struct head *head, struct entry *e, struct siphash_wide id
 
 /* ---- giving up ---- */
 
-static bool is_lived_in(struct slot *slot)
+static bool is_lived_in(const struct head *head, struct slot *slot)
 {
+    if (slot->era != head->era)
+        return false;
     for (int i = 0; i < FB_SEATS; i++)
         if (!fb_life_is_over(atomic_load(&slot->seat[i].who)))
             return true;
@@ -113,7 +119,7 @@ static bool is_idle(struct head *head, const struct entry *e, may_go_fn *may_go)
     struct slot *slot = slot_of(head, e);
 
     if (atomic_load(&e->state) == ENTRY_LEFT)
-        return !is_lived_in(slot) && is_left(head, slot);
+        return !is_lived_in(head, slot) && is_left(head, slot);
     if (atomic_load(&slot->lock.owner) == fb_life_me() || lock_slot(head, e, slot) < 0)
         return false;
     int64_t now_ns = books_now(head, slot);
@@ -144,7 +150,8 @@ static struct entry *give_up_learned(struct head *head, uint64_t bytes)
         if (atomic_load(&e->state) != ENTRY_USED || !is_idle(head, e, fb_accountant_is_idle))
             continue;
         atomic_store(&e->state, ENTRY_FREE);
-        given++;
+        if (given++ == 0)
+            head->room_at = e->at;
         room = room ? room : fb_index_room(head, bytes);
     }
     return room;
@@ -260,7 +267,8 @@ static int get_entry(struct head *head, struct siphash_wide id, const struct spe
                      const char *text, struct entry **ret_entry)
 {
     struct entry *e = fb_index_find(head, id);
-    bool damaged = e && !is_lived_in(slot_of(head, e)) && !is_sound(head, e, slot_of(head, e));
+    bool damaged =
+        e && !is_lived_in(head, slot_of(head, e)) && !is_sound(head, e, slot_of(head, e));
 
     if (damaged) {
         atomic_store(&e->state, ENTRY_FREE);
@@ -295,6 +303,7 @@ static struct slot *move_slot(struct head *head, struct entry *e, const struct c
                        fb_max64(now_ns, old->body.books.now_ns));
     c->carry(&slot->body.books, &old->body.books);
     slot->id = old->id;
+    slot->era = old->era;
     memcpy(slot->record, old->record, sizeof(slot->record));
     for (int i = 0; i < FB_SEATS; i++) {
         atomic_store(&slot->seat[i].out, atomic_load(&old->seat[i].out));

@@ -9,6 +9,9 @@
  *
  * Everything read here may be any bytes: it is looked at before it is believed. What a process of
  * the same user writes into the file while it is in use is believed.
+ *
+ * Whoever opens a file that nobody else has open draws a new `era`, which no bytes can foresee. A
+ * slot of another era was used by nobody who lives, whatever its seats say.
  */
 #ifndef FLYBALL_LEDGER_LEDGER_H
 #define FLYBALL_LEDGER_LEDGER_H
@@ -24,7 +27,7 @@
 #include "ledger/slot.h"
 
 #define FB_LEDGER_MAGIC      UINT64_C(0x314c4c4142594c46) /* "FLYBALL1" */
-#define FB_LEDGER_VERSION    1
+#define FB_LEDGER_VERSION    2
 #define FB_LEDGER_BOOT_BYTES 40
 #define FB_LEDGER_ALIGN      64
 #define FB_LEDGER_BYTES_MIN  UINT64_C(65536)
@@ -58,6 +61,8 @@ struct head {
     char boot[FB_LEDGER_BOOT_BYTES];
     uint32_t wary; /* 1: what there was before is lost, new keys start with nothing left */
     uint32_t reserved;
+    uint64_t era;     /* drawn when somebody is alone with it */
+    uint64_t room_at; /* where there may be room for another key */
     struct robust lock;
     struct entry entry[];
 };
@@ -69,6 +74,7 @@ struct fly_ledger {
     uint64_t device;
     uint64_t inode;
     int64_t ahead_ns; /* fly_now() in this process, less the ledger's clock */
+    int fd;           /* of a file: locked for as long as it is in use */
 };
 
 /* ---- kinds (kinds.c) ---- */
@@ -101,6 +107,14 @@ int fb_ledger_path(char *path, size_t size, struct fly_error *err);
 /* -code, with "<what>: <why>" in err unless that is NULL. */
 int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char *why);
 
+/* ---- who has the file (alone.c) ---- */
+
+/* Whether nobody else shares it; then nobody can, until fb_file_share(). */
+bool fb_file_is_alone(int fd);
+
+/* Share it until the file is closed, here and in children of a fork. */
+void fb_file_share(int fd);
+
 /* ---- the head (head.c) ---- */
 
 enum head_judgement {
@@ -117,6 +131,9 @@ enum head_judgement {
 int fb_head_make(struct head *head, uint64_t bytes, bool wary);
 
 enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes);
+
+/* Nobody else has it: who is said to use its slots does not. -EIO: no random numbers. */
+int fb_head_new_era(struct head *head);
 
 /* One of another boot belongs to this one. */
 void fb_head_renew(struct head *head);

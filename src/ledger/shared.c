@@ -5,6 +5,8 @@
  * Making and judging a file is done under flock, which the kernel gives up with its owner; the
  * magic number is stored last, so a file that was never finished is seen to be one. The whole
  * file is allocated before it is mapped: a full disk is an error here and never a signal later.
+ *
+ * It stays open as long as it is in use, so that others see that (alone.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,6 +157,15 @@ static int use(struct fly_ledger *ledger, int fd, const char *path, const struct
                           "is used in another container, whose processes cannot be seen here");
 }
 
+/* From here on others see that it is in use. */
+static int begin_use(struct fly_ledger *ledger, int fd, const char *path, struct fly_error *err)
+{
+    if (fb_file_is_alone(fd) && fb_head_new_era(ledger->head) < 0)
+        return fb_ledger_fail(err, EIO, path, "the system has no random numbers");
+    fb_file_share(fd);
+    return 0;
+}
+
 /* -EAGAIN: the path names another file by now. */
 static int open_locked(struct fly_ledger *ledger, int fd, const char *path, uint64_t bytes,
                        bool *wary, struct fly_error *err)
@@ -190,11 +201,16 @@ static int try_map(struct fly_ledger *ledger, const char *path, uint64_t bytes, 
     if (fd < 0)
         return fail_errno(err, path, errno);
     int rc = open_locked(ledger, fd, path, bytes, wary, err);
-    if (rc < 0)
+    if (rc == 0)
+        rc = begin_use(ledger, fd, path, err);
+    (void)flock(fd, LOCK_UN);
+    if (rc < 0) {
         fb_ledger_unmap(ledger);
-    (void)flock(fd, LOCK_UN); /* the map keeps the file open */
-    (void)close(fd);
-    return rc;
+        (void)close(fd);
+        return rc;
+    }
+    ledger->fd = fd;
+    return 0;
 }
 
 static int shared_open(struct fly_ledger *ledger, const char *path, uint64_t bytes,
@@ -202,6 +218,7 @@ static int shared_open(struct fly_ledger *ledger, const char *path, uint64_t byt
 {
     bool wary = false;
 
+    ledger->fd = -1;
     for (int i = 0; i < OPEN_TRIES; i++) {
         int rc = try_map(ledger, path, bytes, &wary, err);
         if (rc != -EAGAIN)
@@ -210,9 +227,16 @@ static int shared_open(struct fly_ledger *ledger, const char *path, uint64_t byt
     return fb_ledger_fail(err, EBUSY, path, "is replaced again and again");
 }
 
+static void shared_close(struct fly_ledger *ledger)
+{
+    fb_ledger_unmap(ledger);
+    if (ledger->fd >= 0)
+        (void)close(ledger->fd);
+}
+
 const struct ledger_kind fb_ledger_shared = {
     .name = "shared",
     .open = shared_open,
-    .close = fb_ledger_unmap,
+    .close = shared_close,
     .limiter = fb_slots_limiter,
 };

@@ -379,6 +379,20 @@ bool fb_slot_is_deserted(struct slot *slot, int64_t now_ns)
     return deserted;
 }
 
+/* What was learned is read first: a grant that ends is told to whoever learns. */
+void fb_slot_empty(struct slot *slot, int64_t now_ns)
+{
+    fb_slot_relearn(slot);
+    if (stage_of(slot) == STAGE_CHANGING)
+        fb_slot_settle(slot);
+    for (uint32_t i = 0; i < FB_RECORDS; i++)
+        if (slot->record[i].ticket != 0)
+            end_record(slot, i, now_ns);
+    for (int i = 0; i < FB_SEATS; i++)
+        atomic_store(&slot->seat[i].who, 0);
+    (void)forget_orphans(slot);
+}
+
 /* ---- the sweep ---- */
 
 /* Looked for before the lock is taken: it takes a while. */

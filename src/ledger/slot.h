@@ -51,6 +51,7 @@ struct slot {
     struct robust lock;
     _Atomic uint64_t moved; /* where in the file the key lives now; 0: here */
     struct siphash_wide id; /* of the key */
+    uint64_t era;           /* of the ledger, when it was last locked by who wanted a seat */
     int64_t origin_ns;      /* the books keep time from here on; on the clock of the ledger */
     uint64_t undo_at;       /* bytes from the beginning of the slot to the copy ... */
     uint64_t undo_bytes;    /* ... and its size */
@@ -138,6 +139,9 @@ void fb_slot_bury(struct slot *slot, uint64_t who, int64_t now_ns);
 
 /* Bury everybody who is gone. False: somebody lives. */
 bool fb_slot_is_deserted(struct slot *slot, int64_t now_ns);
+
+/* Nobody who is said to use it does: begin anew with what lasts. */
+void fb_slot_empty(struct slot *slot, int64_t now_ns);
 
 /* Begin anew with what lasts of the learned, and see that it is in range. */
 void fb_slot_relearn(struct slot *slot);

@@ -39,9 +39,21 @@ static void write_usual(struct visit *v)
     fb_buffer_add_text(&v->body, "}\n");
 }
 
+/* A page of a site; where there is none, or it fails, what every path answers. */
+static void write_site(struct visit *v)
+{
+    const struct mock_options *o = v->mock->options;
+
+    if (v->passed && v->status == 200)
+        v->status = o->site->answer(&o->fixture, v->wall_ns, v->ask.path, &v->body);
+    if (v->status != 200)
+        fb_buffer_clear(&v->body);
+}
+
 static bool is_page(const struct visit *v)
 {
-    return v->passed && v->status == 200 && fb_slice_is(v->ask.path, "/pages");
+    return v->passed && v->status == 200 && !v->mock->options->site &&
+           fb_slice_is(v->ask.path, "/pages");
 }
 
 /* Whether the client says that it has this already. */
@@ -85,6 +97,8 @@ void fb_visit_make_body(struct visit *v)
     if (is_page(v) && v->ask.page > v->ask.of)
         v->status = 404;
     v->is_page = is_page(v);
+    if (v->mock->options->site && v->body.size == 0)
+        write_site(v);
     write_body(v);
     v->body_length = v->passed && v->ask.bytes >= 0 ? v->ask.bytes : (int64_t)v->body.size;
     v->body_stop = v->body_length;

@@ -4,7 +4,8 @@
  *
  * Every request but those to "/__..." is judged when its head has arrived, by the gates of a model
  * provider (mock/limit.h), told about in a dialect (mock/dialect.h), answered as its query asks
- * (mock/ask.h) and logged (mock/log.h).
+ * (mock/ask.h) and logged (mock/log.h). Where it is a site (mock/site.h), its pages are answered
+ * and no others.
  */
 #ifndef FLYBALL_MOCK_MOCK_H
 #define FLYBALL_MOCK_MOCK_H
@@ -13,6 +14,7 @@
 
 #include "mock/dialect.h"
 #include "mock/log.h"
+#include "mock/site.h"
 #include "serve/address.h"
 
 struct mock_options {
@@ -26,6 +28,9 @@ struct mock_options {
     int64_t fail_ppm;    /* of what passes is answered with 503, by chance */
     uint64_t seed;       /* of chance */
     int64_t lifetime_ns; /* then it ends by itself; 0: never */
+
+    const struct site *site; /* what is told, or NULL: every path answers */
+    struct fixture fixture;  /* of which it tells */
 
     /* It listens now. */
     void (*on_listening)(void *to, const union address *where);

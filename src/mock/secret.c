@@ -10,12 +10,11 @@ struct secret fb_secret_draw(uint64_t seed)
 {
     struct rng rng = {seed};
     int64_t tenths = 100 + (int64_t)(fb_rng_unit(&rng) * 101.0);
-    int64_t least = (tenths + 9) / 10;
     struct secret s = {.rate = (double)tenths / 10.0,
-                       .burst = least + (int64_t)(fb_rng_unit(&rng) * (double)(31 - least))};
+                       .burst = 10 + (int64_t)(fb_rng_unit(&rng) * 21.0)};
 
     /* The span is drawn as well, so that the number of requests does not give the rate away. */
-    double span_s = 60.0 + fb_rng_unit(&rng) * 6.0;
+    double span_s = 68.0 + fb_rng_unit(&rng) * 4.0;
     s.requests = s.burst + (int64_t)(span_s * s.rate);
     (void)snprintf(s.text, sizeof s.text, "rate=%lld.%lld/s burst=%lld", (long long)(tenths / 10),
                    (long long)(tenths % 10), (long long)s.burst);

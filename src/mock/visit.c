@@ -126,9 +126,11 @@ static void add_links(struct visit *v)
 static void add_fields(struct visit *v)
 {
     const struct dialect *d = v->mock->options->dialect;
+    const struct site *site = v->mock->options->site;
+    bool is_told = site && (v->status == 200 || v->status == 304);
     struct field_sink sink = {add_field, v->x};
 
-    fb_answer_field(v->x, "Content-Type", FB_SLICE("application/json"));
+    fb_answer_field(v->x, "Content-Type", fb_slice_of(is_told ? site->type : "application/json"));
     if (v->status == 200 || v->status == 304)
         fb_answer_field(v->x, "ETag", fb_slice_of(v->etag));
     if (d->tell)

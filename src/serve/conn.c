@@ -104,6 +104,7 @@ static void enter_idle(struct conn *c)
     const struct server_options *o = &c->server->options;
 
     c->state = CONN_IDLE;
+    c->idle_since_ms = uv_now(c->server->loop);
     c->queue_then = fb_conn_queued(c);
     if (c->server->draining && c->in_at == c->in_end)
         flush(c);
@@ -366,7 +367,7 @@ int fb_conn_accept(struct server *s, uv_stream_t *listener)
     c->handles = 2;
 
     int rc = uv_accept(listener, &c->wire.stream);
-    bool full = rc < 0 || find_peer(c) < 0 || fb_server_is_full(s, &c->peer);
+    bool full = rc < 0 || find_peer(c) < 0 || !fb_server_has_room(s, &c->peer);
     link_to_server(c, s);
     if (full) {
         turn_away(c);

@@ -51,12 +51,13 @@ struct conn {
 
     /* Reading. */
     struct http_reader reader;
-    bool pumping;   /* fb_conn_pump() is at work further down the stack */
-    bool paused;    /* by the handler */
-    bool reading;   /* libuv reads */
-    bool eof;       /* the client sends no more */
-    bool used;      /* it brought a request before */
-    bool body_left; /* the request is not read to its end */
+    bool pumping;           /* fb_conn_pump() is at work further down the stack */
+    bool paused;            /* by the handler */
+    bool reading;           /* libuv reads */
+    bool eof;               /* the client sends no more */
+    bool used;              /* it brought a request before */
+    bool body_left;         /* the request is not read to its end */
+    uint64_t idle_since_ms; /* without a complete head */
     uint64_t body_since_ms;
     int64_t body_bytes;
 
@@ -147,8 +148,8 @@ struct server {
     struct server_stats stats;
 };
 
-/* Whether one more connection from there would be too many. */
-bool fb_server_is_full(const struct server *s, const union address *peer);
+/* Whether there is room for one more connection from there; perhaps another one is closed. */
+bool fb_server_has_room(struct server *s, const union address *peer);
 
 /* A connection is gone for good, its memory given back. */
 void fb_server_forget(struct server *s);

@@ -77,14 +77,17 @@ static int next_byte(struct slice s, size_t *i)
     return low < 0 ? -1 : high * 16 + low;
 }
 
-static bool unescape(struct slice s, char *to, size_t size)
+/* In a query a plus is a blank. */
+static bool unescape(struct slice s, bool is_query, char *to, size_t size)
 {
     char text[QUERY_MAX];
     size_t used = 0;
 
     for (size_t i = 0; i < s.length;) {
+        bool is_plus = s.at[i] == '+' && !is_query;
         int byte = next_byte(s, &i);
 
+        byte = is_plus ? '+' : byte;
         if (byte <= 0 || used + 1 >= size || used + 1 >= sizeof text)
             return false;
         text[used++] = (char)byte;
@@ -92,6 +95,11 @@ static bool unescape(struct slice s, char *to, size_t size)
     text[used] = '\0';
     memcpy(to, text, used + 1);
     return true;
+}
+
+bool fb_call_unescape(struct slice part, char *to, size_t size)
+{
+    return unescape(part, false, to, size);
 }
 
 bool fb_call_query(const struct call *c, const char *name, char *to, size_t size)
@@ -103,7 +111,7 @@ bool fb_call_query(const struct call *c, const char *name, char *to, size_t size
         size_t equals = fb_slice_find(part, '=');
 
         if (fb_slice_equal(fb_slice_head(part, equals), fb_slice_of(name)))
-            return unescape(fb_slice_after(part, equals + 1), to, size);
+            return unescape(fb_slice_after(part, equals + 1), true, to, size);
     }
     return false;
 }

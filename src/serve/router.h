@@ -62,6 +62,9 @@ void fb_call_send_json(struct call *c, int status, struct buffer *json);
 /* {"error":"..."} */
 void fb_call_refuse(struct call *c, int status, const char *sentence);
 
+/* A part of a path, escapes undone. False: it is none, or too long. */
+bool fb_call_unescape(struct slice part, char *to, size_t size);
+
 /* The value of `name` in the query, escapes undone. False: it is not there, or too long. */
 bool fb_call_query(const struct call *c, const char *name, char *to, size_t size);
 

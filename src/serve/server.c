@@ -51,15 +51,41 @@ int fb_server_new(uv_loop_t *loop, const struct server_options *options,
 
 /* ---- accepting ---- */
 
-bool fb_server_is_full(const struct server *s, const union address *peer)
+static int count_of(const struct server *s, const union address *peer)
 {
-    int of_client = 0;
+    int count = 0;
 
-    if (s->stats.open >= s->options.connections_max)
-        return true;
     for (const struct conn *c = s->first; c; c = c->next)
-        of_client += fb_address_is_same_host(&c->peer, peer);
-    return of_client >= s->options.client_max;
+        count += c->state != CONN_CLOSED && fb_address_is_same_host(&c->peer, peer);
+    return count;
+}
+
+/* Of one client, or of all (NULL); the list begins with the newest. */
+static struct conn *oldest_idle(const struct server *s, const union address *peer)
+{
+    uint64_t now_ms = uv_now(s->loop);
+    struct conn *oldest = NULL;
+
+    for (struct conn *c = s->first; c; c = c->next)
+        if (c->state <= CONN_HEAD && fb_conn_queued(c) == 0 &&
+            now_ms - c->idle_since_ms >= (uint64_t)s->options.patience_ms &&
+            (!peer || fb_address_is_same_host(&c->peer, peer)))
+            oldest = c;
+    return oldest;
+}
+
+bool fb_server_has_room(struct server *s, const union address *peer)
+{
+    bool is_greedy = count_of(s, peer) >= s->options.client_max;
+
+    if (!is_greedy && s->stats.open < s->options.connections_max)
+        return true;
+    struct conn *c = s->options.patience_ms > 0 ? oldest_idle(s, is_greedy ? peer : NULL) : NULL;
+    if (!c)
+        return false;
+    s->stats.made_room++;
+    fb_conn_close(c, true);
+    return true;
 }
 
 static void on_connection(uv_stream_t *listener, int status);

@@ -54,14 +54,20 @@ struct server_options {
     int64_t body_bytes_max; /* of a request */
     int connections_max;
     int client_max; /* connections from one address */
+    /*
+     * Where there is no room, the oldest that has been without a request for so long makes some, so
+     * that clients who bring their heads a byte at a time keep nobody out. 0: none does.
+     */
+    int64_t patience_ms;
 };
 
-/* 10 s, 60 s, 1 KiB/s, 1 GiB, 4096 connections, as many from one address. */
+/* 10 s, 60 s, 1 KiB/s, 1 GiB, 4096 connections, as many from one address, nobody makes room. */
 extern const struct server_options fb_server_usual;
 
 struct server_stats {
     uint64_t accepted; /* connections */
     uint64_t turned_away;
+    uint64_t made_room; /* closed in favour of another */
     uint64_t requests;
     uint64_t bad; /* requests that were refused as malformed or too slow */
     int open;     /* connections now */

@@ -41,6 +41,7 @@ struct preset {
     size_t pool_count;
     const char *limit;      /* limit text where the pool has none, or NULL: nothing known */
     const char *quota_path; /* answers with the quota and costs nothing of it, or NULL */
+    bool unmodified_free;   /* a 304 to a request with a credential costs nothing of the quota */
     enum reset_unit reset;  /* what a bare reset number is */
     enum reset_unit retry;  /* what a bare Retry-After number is: seconds by rule */
     bool asks_contact;      /* its manners: who asks says in the User-Agent how to be reached */

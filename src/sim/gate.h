@@ -27,6 +27,7 @@ struct gate {
     int64_t limit; /* units a window, or requests at a time */
     int64_t window_ns;
     int64_t phase_ns;        /* an opening of the window, 0 <= phase < window */
+    int64_t reborn_ns;       /* fixed: a new window opens then, and the phase follows; 0: never */
     const struct tide *tide; /* how `rate` changes, or NULL */
     uint32_t pools;          /* bit i: requests of pool i pass here */
     int64_t grain;           /* units that may come in one piece; 0 counts as 1 */

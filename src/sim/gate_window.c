@@ -43,8 +43,17 @@ static int64_t count_take(struct gate *g, int64_t now_ns, int64_t cost)
 
 /* Fixed. */
 
+static void be_reborn(struct gate *g)
+{
+    g->phase_ns = g->reborn_ns % g->window_ns;
+    g->reborn_ns = 0;
+    g->opened_ns = -1;
+}
+
 static int64_t fixed_room(struct gate *g, int64_t now_ns)
 {
+    if (g->reborn_ns > 0 && now_ns >= g->reborn_ns)
+        be_reborn(g);
     int64_t opened = opening(g, now_ns);
 
     if (opened != g->opened_ns) {

@@ -20,7 +20,8 @@ static const double ROUND_S[] = {1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900
 enum { ROUND_COUNT = sizeof ROUND_S / sizeof ROUND_S[0] };
 
 static const struct scenario_family *const FAMILIES[] = {
-    &fb_scenarios_first, &fb_scenarios_second, &fb_scenarios_restored, &fb_scenarios_show, NULL};
+    &fb_scenarios_first, &fb_scenarios_second, &fb_scenarios_restored,
+    &fb_scenarios_real,  &fb_scenarios_show,   NULL};
 
 const struct scenario_family *fb_scenario_family_at(int i)
 {

@@ -4,8 +4,8 @@
  *
  * A scenario is a row: a name and a function that draws a setup from a seed. Limits, windows,
  * bursts and phases are drawn at random so that nothing can be tuned to a number. The first
- * family is a client that always has more to do; the second is everything else; two more, not part
- * of any score, have restarts that lose nothing, and round numbers.
+ * family is a client that always has more to do; the second is everything else; three more, not
+ * part of any score, have restarts that lose nothing, what real servers showed, and round numbers.
  *
  * To add one: write its draw function in scenario_first.c or scenario_second.c and add its row.
  */
@@ -33,6 +33,7 @@ struct scenario_family {
 extern const struct scenario_family fb_scenarios_first;
 extern const struct scenario_family fb_scenarios_second;
 extern const struct scenario_family fb_scenarios_restored; /* restarts that lose nothing */
+extern const struct scenario_family fb_scenarios_real;     /* what real servers showed */
 extern const struct scenario_family fb_scenarios_show;     /* round numbers, for a first look */
 
 /* The i-th family, NULL behind the last. */

@@ -25,13 +25,13 @@
 #define PATH_MOST  4096
 #define CHECK_BITS 12
 
-const char *fb_journal_outcome(enum item_state state)
+const char *fb_journal_outcome(enum entry_state state)
 {
 #define X(name) #name,
-    static const char *const NAMES[] = {FB_ITEM_STATES(X)};
+    static const char *const NAMES[] = {FB_ENTRY_STATES(X)};
 #undef X
 
-    return state == ITEM_done ? "ok" : NAMES[state];
+    return state == ENTRY_done ? "ok" : NAMES[state];
 }
 
 uint16_t fb_journal_check(uint64_t hash)
@@ -40,8 +40,8 @@ uint16_t fb_journal_check(uint64_t hash)
     return (uint16_t)(1 + hash % ((1u << CHECK_BITS) - 1));
 }
 
-enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
-                                 bool *ret_same)
+enum entry_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
+                                  bool *ret_same)
 {
     uint64_t number = (item - 1) / CHUNK_ITEMS;
     uint16_t mark = 0;
@@ -167,13 +167,13 @@ static void forget_chunks(struct journal *j, bool but_started)
 {
     for (size_t i = 0; i < j->chunk_count; i++) {
         for (size_t k = 0; j->chunks[i] && k < CHUNK_ITEMS; k++) {
-            if (!but_started || fb_mark_state(j->chunks[i]->at[k]) != ITEM_started)
+            if (!but_started || fb_mark_state(j->chunks[i]->at[k]) != ENTRY_started)
                 j->chunks[i]->at[k] = 0;
         }
     }
 }
 
-static int read_back(void *context, uint64_t item, enum item_state state, int64_t begin,
+static int read_back(void *context, uint64_t item, enum entry_state state, int64_t begin,
                      int64_t end)
 {
     struct journal *j = context;
@@ -305,8 +305,8 @@ static void reset_states(struct journal *j, uint32_t states, uint64_t *ret_count
     for (size_t i = 0; i < j->chunk_count; i++) {
         for (size_t k = 0; j->chunks[i] && k < CHUNK_ITEMS; k++) {
             uint16_t *mark = &j->chunks[i]->at[k];
-            enum item_state state = fb_mark_state(*mark);
-            if (state == ITEM_pending || !(states & 1u << state))
+            enum entry_state state = fb_mark_state(*mark);
+            if (state == ENTRY_pending || !(states & 1u << state))
                 continue;
             *mark = (uint16_t)(*mark & ~15u);
             (*ret_count)++;
@@ -338,8 +338,8 @@ static void count(const struct journal *j, struct journal_found *found)
 {
     for (size_t i = 0; i < j->chunk_count; i++) {
         for (size_t k = 0; j->chunks[i] && k < CHUNK_ITEMS; k++) {
-            enum item_state state = fb_mark_state(j->chunks[i]->at[k]);
-            if (state != ITEM_pending && state < ITEM_STATES)
+            enum entry_state state = fb_mark_state(j->chunks[i]->at[k]);
+            if (state != ENTRY_pending && state < ENTRY_STATES)
                 found->items[state]++;
         }
     }
@@ -356,10 +356,10 @@ static int open_batch(struct db *db, struct journal *j, const struct journal_opt
     error = settle(db, j, o, found);
     if (error == 0 && !found->rebuilt)
         error = fb_pages_load(db, j);
-    if (error == 0 && o->again & 1u << ITEM_deferred)
+    if (error == 0 && o->again & 1u << ENTRY_deferred)
         error = fb_put_off_load(db, j);
     if (error == 0 && o->again)
-        error = do_again(db, j, o->again, &found->items[ITEM_pending]);
+        error = do_again(db, j, o->again, &found->items[ENTRY_pending]);
     if (error < 0) {
         (void)snprintf(err->text, sizeof err->text, "%.180s: %s", o->path ? o->path : "journal",
                        strerror(-error));
@@ -367,7 +367,7 @@ static int open_batch(struct db *db, struct journal *j, const struct journal_opt
     }
     count(j, found);
     j->marks = j->marks_next = fb_chunks_marks(j);
-    j->had_deferred = found->items[ITEM_deferred] > 0 || o->again;
+    j->had_deferred = found->items[ENTRY_deferred] > 0 || o->again;
     return 0;
 }
 
@@ -433,7 +433,7 @@ int fb_journal_put(struct journal *j, struct journal_entry *e)
     assert(e->item > 0 && e->item <= ITEMS_MAX && e->done);
     e->journal = j;
     e->job.file = j->file;
-    e->job.sync = e->state == ITEM_started;
+    e->job.sync = e->state == ENTRY_started;
     e->job.apply = fb_journal_apply;
     e->job.done = entry_done;
     return fb_store_put(j->store, &e->job);

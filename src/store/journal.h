@@ -37,17 +37,17 @@
 #include "util/buffer.h"
 
 /* In the order of their numbers on disk: append only. */
-#define FB_ITEM_STATES(X) \
-    X(pending)            \
-    X(started)            \
-    X(done)               \
-    X(failed)             \
-    X(deferred)           \
-    X(skipped)            \
+#define FB_ENTRY_STATES(X) \
+    X(pending)             \
+    X(started)             \
+    X(done)                \
+    X(failed)              \
+    X(deferred)            \
+    X(skipped)             \
     X(unknown)
 
-#define X(name) ITEM_##name,
-enum item_state { FB_ITEM_STATES(X) ITEM_STATES };
+#define X(name) ENTRY_##name,
+enum entry_state { FB_ENTRY_STATES(X) ENTRY_STATES };
 #undef X
 
 struct journal;
@@ -59,15 +59,15 @@ struct journal_options {
     const char *output; /* a file to append to; NULL: `stream` */
     int stream;         /* a descriptor that is written and never cut, or -1: no output at all */
     bool fresh;         /* forget what was finished */
-    uint32_t again;     /* set of states (1u << ITEM_failed ...) to be done once more */
+    uint32_t again;     /* set of states (1u << ENTRY_failed ...) to be done once more */
 };
 
 /* What was found when the journal was opened. */
 struct journal_found {
-    uint64_t items[ITEM_STATES]; /* how many in each state; pending: those asked for again */
-    bool resumed;                /* there was such a batch */
-    bool rebuilt;                /* the states were read back from the output */
-    struct fly_error note;       /* a sentence where something was wrong, else empty */
+    uint64_t items[ENTRY_STATES]; /* how many in each state; pending: those asked for again */
+    bool resumed;                 /* there was such a batch */
+    bool rebuilt;                 /* the states were read back from the output */
+    struct fly_error note;        /* a sentence where something was wrong, else empty */
 };
 
 /*
@@ -85,8 +85,8 @@ int fb_journal_open(struct store *s, const struct journal_options *o, struct jou
  * *ret_same is false when the journal remembers another request at that place: the list was
  * changed.
  */
-enum item_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
-                                 bool *ret_same);
+enum entry_state fb_journal_state(const struct journal *j, uint64_t item, uint16_t check,
+                                  bool *ret_same);
 
 /*
  * Where an item of several pages goes on: `next` as it was put, and *ret_page the number of the
@@ -106,7 +106,7 @@ struct journal_entry {
     struct journal *journal;
     uint64_t item;
     uint16_t check;
-    enum item_state state;
+    enum entry_state state;
 
     /*
      * Append the further members of the result to `out`, each after a comma: on the worker's
@@ -124,14 +124,14 @@ struct journal_entry {
     uint32_t page;
     const char *next;
 
-    /* For ITEM_deferred: what people are told. Without secrets: no query, no user. */
+    /* For ENTRY_deferred: what people are told. Without secrets: no query, no user. */
     const char *id;
     const char *place;
     const char *reason;
     int64_t not_before_s; /* since 1970; 0: no time is known */
 };
 
-/* Hand over an entry. ITEM_started is committed onto the disk at once. 0 or -EAGAIN. */
+/* Hand over an entry. ENTRY_started is committed onto the disk at once. 0 or -EAGAIN. */
 int fb_journal_put(struct journal *j, struct journal_entry *e) __attribute__((warn_unused_result));
 
 /*
@@ -141,6 +141,6 @@ int fb_journal_put(struct journal *j, struct journal_entry *e) __attribute__((wa
 void fb_journal_close(struct journal *j, bool finished);
 
 /* As results have it: "ok" for done, else the state's own name. */
-const char *fb_journal_outcome(enum item_state state);
+const char *fb_journal_outcome(enum entry_state state);
 
 #endif

@@ -87,7 +87,7 @@ static int change_rows(struct journal *j, const struct journal_entry *e, struct 
     }
     if (j->has_pages)
         error = fb_page_drop(db, j->batch, e->item);
-    if (error == 0 && e->state == ITEM_deferred)
+    if (error == 0 && e->state == ENTRY_deferred)
         error = put_deferred(db, j, e);
     else if (error == 0 && j->had_deferred)
         error = drop_deferred(db, j, e->item);
@@ -145,9 +145,9 @@ static int write_chunk(struct db *db, struct journal *j, size_t at, size_t *ret_
     for (; at < j->change_count && (j->changes[at].item - 1) / CHUNK_ITEMS == number; at++) {
         uint16_t *mark = &c.at[(j->changes[at].item - 1) % CHUNK_ITEMS];
 
-        j->marks_next -= fb_mark_state(*mark) != ITEM_pending;
+        j->marks_next -= fb_mark_state(*mark) != ENTRY_pending;
         *mark = j->changes[at].mark;
-        j->marks_next += fb_mark_state(*mark) != ITEM_pending;
+        j->marks_next += fb_mark_state(*mark) != ENTRY_pending;
     }
     *ret_next = at;
     return fb_chunk_write(db, j->batch, number, &c);

@@ -24,7 +24,7 @@ static const char HEAD[] = "{\"item\":";
 static const char OUTCOME[] = ",\"outcome\":\"";
 static const char MORE[] = ",\"more\":true";
 
-void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state, bool more)
+void fb_journal_begin_line(struct buffer *out, uint64_t item, enum entry_state state, bool more)
 {
     fb_buffer_add_text(out, HEAD);
     fb_buffer_add_int(out, (int64_t)item);
@@ -136,15 +136,15 @@ void fb_output_committed(struct output *o)
 
 /* ------------------------------------------------------------------------------ reading it back */
 
-static bool find_outcome(const char *text, size_t size, enum item_state *ret_state)
+static bool find_outcome(const char *text, size_t size, enum entry_state *ret_state)
 {
-    for (int s = ITEM_done; s < ITEM_STATES; s++) {
-        const char *name = fb_journal_outcome((enum item_state)s);
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++) {
+        const char *name = fb_journal_outcome((enum entry_state)s);
         size_t length = strlen(name);
         if (length < size && memcmp(text, name, length) == 0 && text[length] == '"') {
             bool more = size - length > sizeof MORE - 1 &&
                         memcmp(text + length + 1, MORE, sizeof MORE - 1) == 0;
-            *ret_state = more ? ITEM_failed : (enum item_state)s;
+            *ret_state = more ? ENTRY_failed : (enum entry_state)s;
             return true;
         }
     }
@@ -152,7 +152,8 @@ static bool find_outcome(const char *text, size_t size, enum item_state *ret_sta
 }
 
 /* The item and the outcome at the beginning of a line. */
-static bool read_head(const char *line, size_t size, uint64_t *ret_item, enum item_state *ret_state)
+static bool read_head(const char *line, size_t size, uint64_t *ret_item,
+                      enum entry_state *ret_state)
 {
     size_t at = sizeof HEAD - 1;
     uint64_t item = 0;
@@ -183,7 +184,7 @@ struct scan {
 
 static int end_line(struct scan *s, int64_t end)
 {
-    enum item_state state = ITEM_pending;
+    enum entry_state state = ENTRY_pending;
     uint64_t item = 0; /* 0: nobody's */
     int result = 0;
 
@@ -267,7 +268,7 @@ static int copy_bytes(struct sift *s, int64_t begin, int64_t end)
     return 0;
 }
 
-static int sift_line(void *context, uint64_t item, enum item_state state, int64_t begin,
+static int sift_line(void *context, uint64_t item, enum entry_state state, int64_t begin,
                      int64_t end)
 {
     struct sift *s = context;

@@ -80,14 +80,14 @@ struct journal {
     const char *failing;
 };
 
-static inline uint16_t fb_mark(uint16_t check, enum item_state state)
+static inline uint16_t fb_mark(uint16_t check, enum entry_state state)
 {
     return (uint16_t)(check << 4 | (uint16_t)state);
 }
 
-static inline enum item_state fb_mark_state(uint16_t mark)
+static inline enum entry_state fb_mark_state(uint16_t mark)
 {
-    return (enum item_state)(mark & 15);
+    return (enum entry_state)(mark & 15);
 }
 
 /* ------------------------------------------------------------------------------------ the rows */
@@ -158,7 +158,7 @@ void fb_output_committed(struct output *o);
  * Read the items and outcomes of whole lines, and cut behind the last. `each` gets the offset of
  * the line's end. 0, what `each` returned unless 0, or negative errno.
  */
-typedef int fb_output_line(void *context, uint64_t item, enum item_state state, int64_t begin,
+typedef int fb_output_line(void *context, uint64_t item, enum entry_state state, int64_t begin,
                            int64_t end);
 int fb_output_scan(struct output *o, fb_output_line *each, void *context)
     __attribute__((warn_unused_result));
@@ -179,6 +179,6 @@ extern const struct store_hooks fb_journal_hooks;
 int fb_journal_apply(struct store_job *job, struct db *db);
 
 /* The beginning of a result. */
-void fb_journal_begin_line(struct buffer *out, uint64_t item, enum item_state state, bool more);
+void fb_journal_begin_line(struct buffer *out, uint64_t item, enum entry_state state, bool more);
 
 #endif

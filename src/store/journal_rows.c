@@ -227,7 +227,7 @@ int64_t fb_chunks_marks(const struct journal *j)
 
     for (size_t i = 0; i < j->chunk_count; i++) {
         for (size_t k = 0; j->chunks[i] && k < CHUNK_ITEMS; k++)
-            marks += fb_mark_state(j->chunks[i]->at[k]) != ITEM_pending;
+            marks += fb_mark_state(j->chunks[i]->at[k]) != ENTRY_pending;
     }
     return marks;
 }

@@ -8,7 +8,7 @@
 
 #include "store/journal_parts.h"
 
-int fb_peek_state(struct db *db, const char *list, uint64_t item, enum item_state *ret_state)
+int fb_peek_state(struct db *db, const char *list, uint64_t item, enum entry_state *ret_state)
 {
     sqlite3_stmt *s =
         fb_db_statement(db, "SELECT id FROM batch WHERE list = ?1 ORDER BY id DESC LIMIT 1");
@@ -25,7 +25,7 @@ int fb_peek_state(struct db *db, const char *list, uint64_t item, enum item_stat
     found = fb_chunk_read(db, batch, (item - 1) / CHUNK_ITEMS, &c);
     if (found < 0)
         return found;
-    enum item_state state = fb_mark_state(c.at[(item - 1) % CHUNK_ITEMS]);
-    *ret_state = found > 0 && state < ITEM_STATES ? state : ITEM_pending;
+    enum entry_state state = fb_mark_state(c.at[(item - 1) % CHUNK_ITEMS]);
+    *ret_state = found > 0 && state < ENTRY_STATES ? state : ENTRY_pending;
     return 0;
 }

@@ -13,7 +13,7 @@
  * The state of the n-th item of a list, which is named as the journal has it. 0; -ENOENT: the
  * journal has no batch of this list; or another negative errno.
  */
-int fb_peek_state(struct db *db, const char *list, uint64_t item, enum item_state *ret_state)
+int fb_peek_state(struct db *db, const char *list, uint64_t item, enum entry_state *ret_state)
     __attribute__((warn_unused_result));
 
 #endif

@@ -57,6 +57,9 @@ static const char *const VERSIONS[] = {
     "ALTER TABLE learned_event ADD COLUMN credential TEXT NOT NULL DEFAULT '';"
     "CREATE TABLE secret("
     "  name TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID;",
+
+    /* 4: what a watcher knows of its items. A record has its own sum. */
+    "CREATE TABLE watched(id TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;",
 };
 
 enum { VERSION = sizeof VERSIONS / sizeof VERSIONS[0] };

@@ -9,6 +9,7 @@
 #include "view/limits.h"
 #include "view/words.h"
 
+#define SOON_NS  (5 * INT64_C(1000000000))
 #define NS_PER_S INT64_C(1000000000)
 
 void fb_view_put(char *field, size_t size, const char *text)
@@ -43,9 +44,15 @@ bool fb_view_key_waits(const struct view_key *k, int64_t now_ns)
     return k->ready_ns != VIEW_NEVER && k->ready_ns - now_ns >= NS_PER_S;
 }
 
+/* Little is left of a window that begins anew in a moment: nobody needs to look. */
+static bool is_nearly_reset(const struct view_key *k, int64_t now_ns)
+{
+    return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns - now_ns < SOON_NS;
+}
+
 enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
 {
-    enum view_health health = fb_view_health(k, now_ns);
+    enum view_health health = is_nearly_reset(k, now_ns) ? VIEW_HEALTHY : fb_view_health(k, now_ns);
 
     if (k->flags & VIEW_KEY_DISABLED)
         return VIEW_idle;
@@ -145,6 +152,8 @@ static void add_quota_json(const struct view_key *k, int64_t now_ns, struct buff
     fb_buffer_add_char(to, '{');
     fb_json_int(to, "limit", k->quota_limit);
     fb_json_int(to, "remaining", k->quota_left);
+    if (k->reserve_ppm > 0)
+        fb_json_int(to, "reserve", (k->quota_limit * k->reserve_ppm + 999999) / 1000000);
     fb_json_real(to, "remaining_ratio", (double)k->quota_left / (double)k->quota_limit, 4);
     if (k->quota_window_ns > 0)
         fb_words_json_span(to, "window_s", k->quota_window_ns);
@@ -183,6 +192,23 @@ static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct bu
     fb_buffer_add_char(to, '}');
 }
 
+/* Of what is queued: how urgent it is, and for how long the oldest has been there. */
+static void add_queue_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    static const char *const NAMES[FB_QUEUE_LEVELS] = {"high", "live", "imminent", "normal",
+                                                       "background"};
+
+    if (k->oldest_ns > 0 && k->oldest_ns < now_ns)
+        fb_words_json_span(to, "oldest_s", now_ns - k->oldest_ns);
+    if (k->queued == 0)
+        return;
+    fb_json_name(to, "queued_by");
+    fb_buffer_add_char(to, '{');
+    for (int i = 0; i < FB_QUEUE_LEVELS; i++)
+        fb_json_int(to, NAMES[i], k->queued_by[i]);
+    fb_buffer_add_char(to, '}');
+}
+
 void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
     fb_buffer_add_char(to, '{');
@@ -195,6 +221,7 @@ void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *t
     fb_json_bool(to, "breaker_open", (k->flags & VIEW_KEY_BROKEN) != 0);
     fb_words_json_instant(to, "seen", k->seen_ns, now_ns);
     fb_json_int(to, "queued", k->queued);
+    add_queue_json(k, now_ns, to);
     fb_json_int(to, "in_flight", k->in_flight);
     fb_json_real(to, "rate_per_s", k->rate, 3);
     add_limit_json(k, to);

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "core/queue.h"
 #include "view/view.h"
 
 #define VIEW_NAME  64 /* bytes of a name, its end included; longer ones are cut */
@@ -30,10 +31,12 @@ struct view_key {
     int64_t seen_ns;             /* when all this was so */
 
     int64_t queued;
+    int64_t queued_by[FB_QUEUE_LEVELS]; /* the most urgent first */
+    int64_t oldest_ns;                  /* since when the oldest of those is queued; 0: none is */
     int64_t in_flight;
     double rate; /* sent a second, in the last seconds */
     uint32_t flags;
-    uint32_t reserved;
+    uint32_t reserve_ppm; /* of a quota that is told: this share is kept back */
 
     char spec[VIEW_TEXT];     /* limit text as stated, or "" */
     char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
@@ -58,7 +61,7 @@ struct view_key {
     int64_t refused_ns;     /* the last refusal; 0: none */
     int64_t retry_after_ns; /* what it asked for; 0: nothing */
     int32_t refused_status;
-    int32_t reserved_too;
+    int32_t quota_most_s;         /* the longest time until a reset that was told */
     char refused_item[VIEW_NAME]; /* the request that was refused */
     char told_by[VIEW_NAME];      /* the header or phrase that told of limits last, or "" */
 };

@@ -7,18 +7,22 @@
  */
 #include "view/limits.h"
 
+#include <string.h>
+
 #include "util/json.h"
 #include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
+#define LABEL    13 /* columns */
 
 static const char *const HEALTH[] = {"EXHAUSTED", "CRITICAL", "WARNING", "HEALTHY"};
 static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "healthy"};
 
 enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
 {
-    if (!fb_view_key_has_quota(k, now_ns))
-        return VIEW_HEALTHY;
+    if (!fb_view_key_has_quota(k, now_ns)) /* of a refusal nobody said how much is left */
+        return strcmp(k->cause, "hold") == 0 && fb_view_key_waits(k, now_ns) ? VIEW_WARNING
+                                                                             : VIEW_HEALTHY;
     double left = (double)k->quota_left / (double)k->quota_limit;
     return k->quota_left <= 0 ? VIEW_EXHAUSTED
            : left < 0.2       ? VIEW_CRITICAL
@@ -110,10 +114,10 @@ static void add_wait(const struct view_key *k, const struct view_style *style, i
 {
     if (!fb_view_key_waits(k, now_ns))
         return;
-    begin(to, "Waits:     ");
+    begin(to, "Next:      ");
     fb_words_when(k->ready_ns, now_ns, style->zone_s, to);
     if (k->cause[0]) {
-        fb_buffer_add_text(to, ", ");
+        fb_buffer_add_text(to, ", because: ");
         fb_buffer_add_text(to, k->cause);
     }
     fb_buffer_add_char(to, '\n');
@@ -170,6 +174,7 @@ static void add_key(const struct view_key *k, const struct view_style *style, in
                                      : "Limit:     none is known\n");
     if (style->verbose)
         add_source(k, style, now_ns, to);
+    fb_view_fold(to, began, LABEL, style);
 }
 
 void fb_view_limits_text(const struct view_limits *v, const struct view_style *style,

@@ -2,9 +2,9 @@
 /*
  * report.h - a run that is over: as one page that needs nothing else, or as one picture.
  *
- * The page holds no script and loads nothing; its policy forbids both, and allows its own style by
- * its hash. It is light or dark as its reader likes, and has pictures for wide and for narrow
- * windows. Behind each picture is a table.
+ * The page is the dashboard with its figures frozen in: it opens from a file, asks nobody for
+ * anything, and its policy allows its own script and style by their hashes and nothing else.
+ * Without scripts it has its table; the picture needs none.
  */
 #ifndef FLYBALL_VIEW_REPORT_H
 #define FLYBALL_VIEW_REPORT_H

@@ -9,13 +9,15 @@
 #include "view/rows.h"
 #include "view/words.h"
 
+#define LABEL 12 /* columns */
+
 /* ---------------------------------------------------------------------------------- one batch */
 
 static void begin(struct buffer *to, const char *name)
 {
     fb_buffer_add_text(to, "  ");
     fb_buffer_add_text(to, name);
-    for (size_t i = strlen(name); i < 10; i++)
+    for (size_t i = strlen(name) + 2; i < LABEL; i++)
         fb_buffer_add_char(to, ' ');
 }
 
@@ -136,6 +138,7 @@ static void add_one(const struct view_batch *b, const struct view_style *style, 
                     struct buffer *to)
 {
     enum view_state s = fb_view_batch_state(b, now_ns);
+    size_t began = to->size;
 
     fb_buffer_add_text(to, b->name);
     fb_buffer_add_text(to, "  ");
@@ -156,6 +159,7 @@ static void add_one(const struct view_batch *b, const struct view_style *style, 
     add_requests(b, to);
     add_waits(b, to);
     add_life(b, style, now_ns, to);
+    fb_view_fold(to, began, LABEL, style);
     if (b->key_count == 0)
         return;
     fb_buffer_add_char(to, '\n');
@@ -203,7 +207,8 @@ void fb_view_status_text(const struct view_status *v, const struct view_style *s
     else
         fb_view_batches_table(v->batch, v->batch_count, style, now_ns, to);
     if (v->batch_count + v->key_count == 0)
-        fb_buffer_add_text(to, "No batch is known. Try: flyball fetch urls.txt\n");
+        fb_buffer_add_text(to, v->daemon ? "It has no batch. Try: flyball fetch --submit urls.txt\n"
+                                         : "No batch is known. Try: flyball fetch urls.txt\n");
 }
 
 /* ------------------------------------------------------------------------------------- as JSON */

@@ -52,6 +52,58 @@ void fb_view_color_end(const struct view_style *style, struct buffer *to)
         fb_buffer_add_text(to, "\x1b[0m");
 }
 
+/* Where a line ends: at the last blank that is within the window, or the first. 0: nowhere. */
+static size_t blank_of(const char *line, size_t size, size_t indent, size_t width)
+{
+    size_t found = 0;
+
+    for (size_t i = indent + 1; i < size; i++) {
+        if (found > 0 && fb_words_columns(line, i) > width)
+            break;
+        if (line[i] == ' ')
+            found = i;
+    }
+    return found;
+}
+
+static void fold_line(const char *line, size_t size, size_t indent, size_t width, struct buffer *to)
+{
+    size_t cut = 0, first = indent;
+
+    while (fb_words_columns(line, size) > width && (cut = blank_of(line, size, first, width)) > 0) {
+        fb_buffer_add(to, line, cut);
+        fb_buffer_add_char(to, '\n');
+        for (size_t i = 0; i < indent; i++)
+            fb_buffer_add_char(to, ' ');
+        line += cut + 1;
+        size -= cut + 1;
+        width -= first;
+        first = 0;
+    }
+    fb_buffer_add(to, line, size);
+}
+
+void fb_view_fold(struct buffer *to, size_t from, size_t indent, const struct view_style *style)
+{
+    struct buffer text = BUFFER_INIT;
+
+    if (style->width <= 2 * indent || to->failed || from >= to->size)
+        return;
+    fb_buffer_add(&text, to->bytes + from, to->size - from);
+    to->size = from;
+    for (size_t at = 0; !text.failed && at < text.size;) {
+        const char *end = memchr(text.bytes + at, '\n', text.size - at);
+        size_t size = end ? (size_t)(end - text.bytes) - at : text.size - at;
+
+        fold_line(text.bytes + at, size, indent, style->width, to);
+        if (end)
+            fb_buffer_add_char(to, '\n');
+        at += size + 1;
+    }
+    to->failed |= text.failed;
+    fb_buffer_fini(&text);
+}
+
 void fb_view_json_begin(const char *command, int64_t now_ns, struct buffer *to)
 {
     fb_buffer_add_text(to, "{\"schema\":\"flyball.");

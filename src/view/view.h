@@ -59,6 +59,12 @@ const char *fb_view_state_shape(enum view_state s, bool ascii);
 void fb_view_color_begin(enum view_state s, const struct view_style *style, struct buffer *to);
 void fb_view_color_end(const struct view_style *style, struct buffer *to);
 
+/*
+ * Break the lines behind byte `from` that are wider than the window, at blanks; what follows goes
+ * below their text, which begins at column `indent`.
+ */
+void fb_view_fold(struct buffer *to, size_t from, size_t indent, const struct view_style *style);
+
 /* `{"schema":"flyball.<command>/1","now":"2026-..."`: the caller goes on and closes it. */
 void fb_view_json_begin(const char *command, int64_t now_ns, struct buffer *to);
 

@@ -110,7 +110,8 @@ class Origin:
         self.robots = None
         self.server = Server(('127.0.0.1', 0), Handler)
         self.server.origin = self
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread = threading.Thread(target=self.server.serve_forever,
+                                       kwargs={'poll_interval': 0.05}, daemon=True)
         self.thread.start()
         self.url = f'http://127.0.0.1:{self.server.server_address[1]}'
 

@@ -5,19 +5,17 @@ import os
 import pty
 import re
 import signal
+import sqlite3
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import jsonschema
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import FLYBALL, LONG_S, Batch  # noqa: E402
-from mock_api import Mock  # noqa: E402
+from batch import FLYBALL, LONG_S, Batch
+from mock_api import Mock
+from schemas import SCHEMAS, check_answer
 
-SCHEMAS = Path(__file__).parents[2] / 'docs/schema'
 SLOW = ['--limit', 'rate=5/s burst=1']
 
 
@@ -32,7 +30,7 @@ class Asker(Batch):
         done = self.ask(*words, '--json')
         assert done.returncode == code, done.stderr
         told = json.loads(done.stdout)
-        check(words[0], told)
+        check_answer(told, words[0])
         return told
 
     def begin(self, *words):
@@ -47,16 +45,9 @@ class Asker(Batch):
         done = self.ask('status', '--json')
         assert done.returncode in (0, 3), done.stderr
         told = json.loads(done.stdout)
-        check('status', told)
+        check_answer(told, 'status')
         assert (done.returncode == 3) == (not told['batches'])
         return told['batches']
-
-
-def check(command, told):
-    assert told['schema'] == f'flyball.{command}/1'
-    path = SCHEMAS / f'{command}.json'
-    resolver = jsonschema.RefResolver(path.as_uri(), json.loads(path.read_text()))
-    jsonschema.Draft202012Validator(json.loads(path.read_text()), resolver=resolver).validate(told)
 
 
 def wait_for(fact, process=None):
@@ -69,12 +60,6 @@ def wait_for(fact, process=None):
 def stop(process):
     process.send_signal(signal.SIGINT)
     return process.communicate(timeout=LONG_S)
-
-
-@pytest.fixture(name='api', scope='module')
-def fixture_api():
-    with Mock() as api:
-        yield f'http://127.0.0.1:{api.port}'
 
 
 @pytest.fixture(name='asker')
@@ -150,7 +135,7 @@ def test_top_once_and_until_nothing_runs(asker, api, running):
     process = subprocess.Popen([FLYBALL, 'top', '--interval', '100ms', '--json'], text=True,
                                env=asker.env, stdout=subprocess.PIPE)
     for _ in range(3):
-        check('top', json.loads(process.stdout.readline()))
+        check_answer(json.loads(process.stdout.readline()), 'top')
     stop(running)
     rest = process.communicate(timeout=LONG_S)[0]
     assert process.returncode == 0
@@ -212,6 +197,20 @@ def test_learned_is_shown_and_forgotten(asker):
     assert asker.ask('learned', 'rest').returncode == 2
 
 
+def test_a_stated_limit_does_not_undo_what_was_learned(asker):
+    def saved():
+        with sqlite3.connect(asker.folder / 'state/flyball/state.db') as db:
+            return db.execute('SELECT rate, state FROM learned').fetchall()
+    with Mock('--limit', 'rate=50/s burst=5') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        assert asker.run(f'{url}/{{1..20}}', '--jsonl', asker.out).returncode == 0
+        (rate, state), = saved()
+        assert b'probe' in state
+        words = ['--rate', '20/s', '--jsonl', 'stated.jsonl', '--ledger', 'none']
+        assert asker.run(f'{url}/{{1..5}}', *words).returncode == 0
+        assert saved() == [(rate, state)]
+
+
 def test_why_it_waits_for_the_rate(asker, api, running):
     for word in ('last', f'{api}/x?token=geheim'):
         told = asker.ask_json('why', word)
@@ -259,6 +258,16 @@ def test_why_it_is_deferred_or_failed(asker):
     asker.run(urls, '--jsonl', 'o.jsonl', '--retries', '0')
     told = asker.ask_json('why', '1')
     assert told['verdict'] == 'failed' and 'attempt' in told['sentence']
+
+
+def test_retries_are_bounded_and_told(asker, origin):
+    for retries, asked in ((0, 1), (1, 2)):
+        url = f'{origin.url}/status/500/{retries}'
+        done = asker.run(url, '--jsonl', f'{retries}.jsonl', '--retries', retries)
+        assert done.returncode == 3, done.stderr
+        assert len([p for p in origin.paths() if p.endswith(f'/500/{retries}')]) == asked
+        told = asker.ask_json('why', 'last')['sentence']
+        assert ('1 request was made again after a failure' in told) == (retries == 1), told
 
 
 def test_a_window_of_any_width_is_kept_to(asker, running):

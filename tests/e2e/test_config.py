@@ -3,35 +3,16 @@
 import json
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import FLYBALL, LONG_S, ROOT, Batch  # noqa: E402
-from origin import Origin  # noqa: E402
+from batch import FLYBALL, LONG_S, ROOT
 
 GOOD = sorted((ROOT / 'tests/vectors/config/good').glob('*.yaml'))
 BAD = sorted((ROOT / 'tests/vectors/config/bad').glob('*.yaml'))
 CANARY = 'CANARY9f3a'
-
-
-@pytest.fixture(name='origin', scope='module')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path, origin):
-    with origin.lock:
-        origin.arrivals.clear()
-    origin.robots = None
-    return Batch(tmp_path)
 
 
 def config(folder, *words, **environment):
@@ -196,9 +177,10 @@ def test_examples_are_right(tmp_path):
     for path in examples:
         done = config(tmp_path, 'check', str(path))
         assert (done.returncode, done.stderr) == (0, ''), path
-    page = (ROOT / 'docs/man/flyball.yaml.5').read_text()
-    (tmp_path / 'page.yaml').write_text(page.partition('.Bd -literal\n')[2].partition('.Ed')[0])
-    assert config(tmp_path, 'check', 'page.yaml').returncode == 0
+    for name in ('flyball.yaml.5', 'flyball-watch.5'):
+        page = (ROOT / 'docs/man' / name).read_text()
+        (tmp_path / 'page.yaml').write_text(page.partition('.Bd -literal\n')[2].partition('.Ed')[0])
+        assert config(tmp_path, 'check', 'page.yaml').returncode == 0, name
 
 
 def test_keys_are_completed(tmp_path):

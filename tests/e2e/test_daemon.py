@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: MIT
 """flyball serve with real processes: doors, pages, batches, reload, the end."""
+import csv
 import json
 import os
 import signal
 import socket
 import subprocess
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from mock_api import Mock
+from schemas import check_answer
 from served import FLYBALL, PATIENCE_S, Daemon, wait_for, write_list
 
 
@@ -120,6 +124,35 @@ def test_a_batch_that_is_submitted(tmp_path):
         assert mock.stats()['arrivals'] == before
 
 
+def test_figures_of_each_batch_alone(tmp_path):
+    """Two at once: one is refused and waits, the other knows nothing of it."""
+    with Mock('--limit', 'window=3/1h', '--dialect', 'none') as tight, Mock() as free, \
+            Daemon(tmp_path) as d:
+        held = d.submit(list=write_list(tmp_path / 'held', tight.port, 20), name='held')
+        wait_for(lambda: d.batch(held)['throttled'] > 0)
+        name = d.submit(list=write_list(tmp_path / 'free', free.port, 12), name='free',
+                        output=str(tmp_path / 'free.jsonl'))
+        ended = d.wait_ended(name)
+        assert ended['throttled'] == 0 and ended['requests'] == 12
+        assert ended['latency']['p50_s'] > 0
+        assert str(tight.port) not in (ended.get('bound_by') or '')
+        assert d.batch(held)['throttled'] > 0
+    # What is over is known without the daemon, too.
+    done = d.command('status', '--json')
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)['batches']) == 2
+
+
+def test_a_long_list_is_counted_beside_the_work(tmp_path):
+    with Mock() as mock, Daemon(tmp_path) as d:
+        assert d.act('pause')[0] == 200
+        path = write_list(tmp_path / 'list', mock.port, 20_000)
+        assert os.path.getsize(path) > 1 << 18
+        name = d.submit(list=path)
+        wait_for(lambda: d.batch(name)['items'].get('total') == 20_000)
+        d.submit(list=path, output=str(tmp_path / 'more'))  # and the end comes before the number
+
+
 def test_submitting_by_command(tmp_path):
     with Mock() as mock, Daemon(tmp_path) as d:
         done = d.command('fetch', '--submit', f'http://127.0.0.1:{mock.port}/{{1..5}}', '--jsonl',
@@ -173,12 +206,77 @@ def test_metrics_are_clean(tmp_path):
         assert float(value['flyball_tasks_total{%s,outcome="ok"}' % labels]) == 40
         assert float(value['flyball_requests_total{%s,outcome="error"}' % labels]) > 0
         assert 'flyball_build_info{version="0.1.0"}' in value
+        opened, reused = (float(value[f'flyball_connections_{x}_total'])
+                          for x in ('opened', 'reused'))
+        assert opened >= 1 and opened + reused >= 40
+        assert float(value['flyball_connections_saturated']) == 0
+        assert (float(value['flyball_connections_idle'])
+                <= float(value['flyball_connections_open']) <= opened)
+        assert f'server_address="127.0.0.1",server_port="{mock.port}"' in text.decode()
         assert float(value['process_open_fds']) > 5
 
         _, head, text = d.ask('/metrics', Accept='application/openmetrics-text; version=1.0.0')
         assert head['content-type'].startswith('application/openmetrics-text')
         assert text.endswith(b'\n# EOF\n')
         assert b'# TYPE flyball_tasks counter' in text
+
+
+def test_the_status_is_as_its_schema_says(tmp_path):
+    config = ('providers:\n  it:\n    hosts: [127.0.0.1]\n'
+              '    limit: pacing=demand reserve=10% adapt=off\n')
+    with Mock('--limit', 'window=50/60s', '--dialect', 'github', '--fail', '5%') as mock, \
+            Daemon(tmp_path, config) as d:
+        for door in ('public', 'internal', 'control'):
+            check_answer(d.status(door), 'status')
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 80), provider='it')
+
+        def quota():
+            return next((k['quota'] for k in d.status()['keys'] if 'quota' in k), None)
+        assert wait_for(quota)['limit'] == 50
+        assert quota()['reserve'] == 5
+        for door in ('public', 'internal', 'control'):
+            status = d.status(door)
+            assert status['batches'] and status['failures']
+            check_answer(status, 'status')
+        check_answer(d.json('/view/top?json=1'), 'top')
+        check_answer(d.json('/view/limits?json=1'), 'limits')
+        check_answer(d.json('/view/audit?json=1'), 'audit')
+
+
+def test_a_trace_is_carried_on(tmp_path):
+    trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    config = f'log:\n  level: debug\n  file: {tmp_path}/own.log\n'
+    seen = []
+
+    class Origin(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append(self.headers['traceparent'])
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+    with ThreadingHTTPServer(('127.0.0.1', 0), Origin) as origin, Daemon(tmp_path, config) as d:
+        threading.Thread(target=origin.serve_forever, daemon=True).start()
+        url = f'http://127.0.0.1:{origin.server_address[1]}/'
+        for given, expected in ((trace, trace), ('00-nonsense', None)):
+            body = json.dumps({'urls': [url], 'output': f'{tmp_path}/{len(given)}.jsonl'})
+            answer = d.json('/admin/batch', method='POST', body=body, traceparent=given)
+            d.wait_ended(answer['batch'])
+            assert seen.pop() == expected
+            d.env['TRACEPARENT'] = given
+            own = f'{tmp_path}/own{len(given)}.jsonl'
+            done = d.command('fetch', '--submit', url, '--jsonl', own)
+            assert done.returncode == 0, done.stderr
+            d.wait_ended(done.stdout.partition(',')[0])
+            assert seen.pop() == expected
+        exact = 'application/openmetrics-text'
+        wait_for(lambda: b'# {trace_id="0af7651916cd43dd8448eb211c80319c"} '
+                 in d.ask('/metrics', Accept=exact)[2])
+        assert b'trace_id' not in d.ask('/metrics')[2]
+        wait_for(lambda: '"trace_id":"0af7651916cd43dd8448eb211c80319c"'
+                 in (tmp_path / 'own.log').read_text())
+        origin.shutdown()
 
 
 def test_events_and_who_comes_back(tmp_path):
@@ -202,14 +300,47 @@ def test_events_and_who_comes_back(tmp_path):
 
 def test_too_many_who_listen(tmp_path):
     with Daemon(tmp_path) as d:
-        clients = [d.events() for _ in range(64)]
-        assert d.ask('/events', 'public')[0] == 503
-        clients[0].client.close()
-        clients[0].answer.close()
-        wait_for(lambda: b'flyball_event_clients 63' in d.ask('/metrics')[2])
-        for c in clients:
-            c.answer.close()
-            c.client.close()
+        clients = []
+
+        def one_more():
+            client = d.connection('public')
+            client.request('GET', '/events')
+            answer = client.getresponse()
+            clients.append((client, answer))
+            return answer.status
+        while one_more() == 200:
+            assert len(clients) <= 256
+        assert clients[-1][1].status == 503 and len(clients) > 64
+        for which in (0, 0):
+            for part in clients.pop(which):
+                part.close()
+        wait_for(lambda: f'flyball_event_clients {len(clients) - 1}\n'.encode()
+                 in d.ask('/metrics')[2])
+        assert wait_for(lambda: one_more() == 200)
+        for client, answer in clients:
+            answer.close()
+            client.close()
+
+
+def test_figures_as_rows(tmp_path):
+    own = tmp_path / 'figures.csv'
+    with Mock() as mock, Daemon(tmp_path, f'metrics:\n  csv: {own}\n  series: 2\n') as d:
+        where = f'127.0.0.1:{mock.port}'
+        d.wait_ended(d.submit(list=write_list(tmp_path / 'list', mock.port, 30)))
+
+        def sent():
+            rows = list(csv.DictReader(own.read_text().split('\n')))
+            return sum(float(r['sent'] or 0) for r in rows if r['provider'] == where) == 30
+        wait_for(sent)
+        own.rename(tmp_path / 'old.csv')
+        os.kill(d.process.pid, signal.SIGUSR1)
+        wait_for(own.exists)
+        # Two label sets: that provider, and all others.
+        with Mock() as other:
+            d.wait_ended(d.submit(list=write_list(tmp_path / 'more', other.port, 5),
+                                  output=str(tmp_path / 'more.jsonl')))
+        wait_for(lambda: 'other,other,' in own.read_text())
+        assert f'"127.0.0.1:{other.port}"'.encode() not in d.ask('/metrics')[2]
 
 
 def test_history(tmp_path):
@@ -273,6 +404,53 @@ def test_reload_in_place(tmp_path):
 
         d.file.write_text(config.format(10))  # nobody says a word
         wait_for(lambda: d.status()['config']['concurrency_total'] == 10)
+
+
+def test_what_has_changed_is_told(tmp_path):
+    with Daemon(tmp_path, 'concurrency:\n  total: 7\n') as d:
+        d.configure('concurrency:\n  total: 8\nlisteners:\n  admin:\n    socket: /tmp/other\n')
+        assert d.act('reload')[0] == 200
+        assert d.act('reload')[0] == 200
+        told = [e['text'] for e in d.json('/view/audit?json=1')['events'] if e['kind'] == 'reload']
+        assert any('concurrency.total' in t for t in told), told
+        assert any(t.endswith('changed: nothing') for t in told), told
+        assert 'listeners.admin.socket: takes effect at the next start' in d.log.read_text()
+
+
+def test_a_credential_is_rotated(tmp_path):
+    """Another secret in its file while a batch runs: nothing is lost, and the new one is used."""
+    seen = []
+
+    class Origin(BaseHTTPRequestHandler):
+        protocol_version = 'HTTP/1.1'
+
+        def do_GET(self):
+            seen.append(self.headers['Authorization'])
+            self.send_response(200)
+            self.send_header('Content-Length', '0')
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+    secret = tmp_path / 'secret'
+    secret.write_text('first\n')
+    config = ('providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: rate=100/s burst=1\n'
+              f'    credentials:\n      own:\n        file: {secret}\n')
+    with ThreadingHTTPServer(('127.0.0.1', 0), Origin) as origin, Daemon(tmp_path, config) as d:
+        threading.Thread(target=origin.serve_forever, daemon=True).start()
+        name = d.submit(list=write_list(tmp_path / 'list', origin.server_address[1], 800))
+        wait_for(lambda: len(seen) >= 5)
+        secret.unlink()  # gone for a moment: the old one is used on
+        assert d.act('reload')[0] == 200
+        before = len(seen)
+        wait_for(lambda: len(seen) >= before + 5)
+        secret.write_text('second\n')
+        assert d.act('reload')[0] == 200
+        assert d.wait_ended(name)['items']['ok'] == 800
+        origin.shutdown()
+    assert set(seen) == {'Bearer first', 'Bearer second'}
+    assert seen[-1] == 'Bearer second' and seen.index('Bearer second') > before
+    assert 'first' not in d.log.read_text() and 'second' not in d.log.read_text()
 
 
 def test_a_file_with_a_mistake_changes_nothing(tmp_path):

@@ -4,13 +4,11 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from mock_api import Mock  # noqa: E402
+from mock_api import Mock
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')).resolve()

@@ -6,31 +6,13 @@ import re
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import FAST, LONG_S, Batch  # noqa: E402
+from batch import FAST, LONG_S
 from mock_api import Mock
-from origin import Origin  # noqa: E402
-
-
-@pytest.fixture(name='origin', scope='module')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path, origin):
-    with origin.lock:
-        origin.arrivals.clear()
-    origin.robots = None
-    return Batch(tmp_path)
 
 
 def test_a_list_of_urls(batch, origin):

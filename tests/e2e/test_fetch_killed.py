@@ -7,25 +7,15 @@ import collections
 import os
 import random
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import LONG_S, Batch, kill  # noqa: E402
-from origin import Origin  # noqa: E402
+from batch import LONG_S, Batch, kill
 
 KILLS = int(os.environ.get('FLYBALL_KILLS', '10'))
 ITEMS = 5000 if KILLS > 10 else 1500
-
-
-@pytest.fixture(name='origin')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
 
 
 def mixed_list(batch, origin, count):

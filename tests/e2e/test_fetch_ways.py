@@ -7,17 +7,14 @@ import json
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import time
 import zlib
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import FAST, LONG_S, Batch  # noqa: E402
-from origin import Handler, Origin, Server  # noqa: E402
+from batch import FAST, LONG_S
+from origin import Handler, Origin, Server
 
 NGINX = """daemon off; worker_processes 1; pid {dir}/nginx.pid; error_log {dir}/error.log;
 events {{ worker_connections 256; }}
@@ -30,20 +27,6 @@ http {{
         location / {{ default_type text/plain; return 200 "$server_protocol"; }} }}
 }}
 """
-
-
-@pytest.fixture(name='origin', scope='module')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path, origin):
-    with origin.lock:
-        origin.arrivals.clear()
-    return Batch(tmp_path)
 
 
 # ------------------------------------------------------------------------------------------- TLS

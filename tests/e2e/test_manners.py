@@ -2,10 +2,9 @@
 """How the command behaves towards people, check by check: each test has the number of its check.
 
     1-4 help and mistakes     5-11 progress      12-13 plans        14-15 stop and resume
-    16 exit codes             23-24 outputs      25-27 completion, manual, version
+    16 exit codes             17-19 answers      20-22 configuration
+    23-24 outputs             25-27 completion, manual, version
     28 secrets                29 speed of help   30 signals
-
-What needs a daemon or a configuration (17 to 22) is tested where that is.
 """
 import json
 import os
@@ -13,40 +12,19 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-import terminal  # noqa: E402
-from batch import FAST, FLYBALL, LONG_S, ROOT, Batch, kill  # noqa: E402
-from mock_api import Mock  # noqa: E402
-from origin import Origin  # noqa: E402
-from terminal import drawn  # noqa: E402
+import jsonschema
+import terminal
+from batch import FAST, FLYBALL, LONG_S, ROOT, Batch, kill
+from mock_api import Mock
+from schemas import check_answer
+from served import Daemon, write_list
+from terminal import drawn
 
 PACE = ['--limit', 'rate=40/s burst=1']
 SGR = re.compile(r'\x1b\[[\d;]*m')
 CANARY = 'CANARY9f3a'
-
-
-@pytest.fixture(name='origin')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
-
-
-@pytest.fixture(name='api', scope='module')
-def fixture_api():
-    with Mock() as api:
-        yield f'http://127.0.0.1:{api.port}'
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path):
-    return Batch(tmp_path)
 
 
 def flyball(*words, **more):
@@ -260,6 +238,84 @@ def test_16_exit_codes(tmp_path, origin):
     assert [int(n) for n in re.findall(r'^\.It (\d+)$', page, re.M)] == [0, 1, 2, 3, 4, 5, 130]
 
 
+# ---------------------------------------------------------------------------------------- answers
+
+RESPONSE = 'HTTP/1.1 429 Too Many Requests\nRetry-After: 41\nX-RateLimit-Limit: 60\n\n'
+
+
+def test_17_answers_for_programs(tmp_path):
+    """Of a daemon, and of files where none runs."""
+    with Mock('--limit', 'fixed=5/1h', '--dialect', 'github') as api, Daemon(tmp_path) as d:
+        d.submit(list=write_list(tmp_path / 'list', api.port, 20), name='mine')
+        wait_for(lambda: d.batch('mine')['items']['ok'] >= 1)
+        for words in (['status'], ['limits'], ['learned'], ['why', 'last'], ['audit'],
+                      ['deferred'], ['top', '--once']):
+            told = json.loads(d.command(*words, '--json').stdout)
+            check_answer(told, words[0])
+        told = json.loads(d.command('signals', '--json', input=RESPONSE).stdout)
+        check_answer(told, 'signals')
+        told = json.loads(d.command('config', 'show', '--json').stdout)
+        check_answer(told, 'config-show', 'flyball.config/1')
+        schema = json.loads(d.command('config', 'schema').stdout)
+        jsonschema.Draft202012Validator(schema).validate(told['config'])
+    for words in (['limits'], ['learned'], ['why', 'last'], ['deferred'], ['status']):
+        check_answer(json.loads(d.command(*words, '--json').stdout), words[0])
+
+
+def test_18_no_daemon(tmp_path):
+    env = {**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path), 'HOME': str(tmp_path),
+           'XDG_STATE_HOME': str(tmp_path)}
+    done = flyball('status', env=env)
+    assert done.returncode == 3 and f'{tmp_path}/flyball/control.sock' in done.stderr
+    assert done.stderr.endswith('start it with: flyball serve\n')
+
+
+def test_19_why(tmp_path):
+    with Mock('--limit', 'fixed=5/1h', '--dialect', 'retry-after') as api, Daemon(tmp_path) as d:
+        d.submit(list=write_list(tmp_path / 'list', api.port, 20))
+        url = f'http://127.0.0.1:{api.port}/i/9'
+        wait_for(lambda: 'Retry-After' in d.command('why', url).stdout)
+        told = d.command('why', url)
+        assert told.returncode == 0
+        assert re.search(r'waits until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, in \d+', told.stdout)
+        said = dict(re.findall(r'^  (because|rule|change) +(.*)$', told.stdout, re.M))
+        assert said['rule'].startswith('Retry-After: ') and said['because'] and said['change']
+
+
+# ---------------------------------------------------------------------------------- configuration
+
+def test_20_every_mistake_of_a_file(tmp_path):
+    (tmp_path / 'bad.yaml').write_text('mode: fast\nproviders:\n  github:\n    rat: 5/s\n'
+                                       'timeouts: {conect: 1s}\n')
+    done = flyball('config', 'check', 'bad.yaml', cwd=tmp_path)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2 and len(lines) == 9 and done.stdout == ''
+    assert [line.split(' ')[0] for line in lines[::3]] == [
+        'bad.yaml:1:7:', 'bad.yaml:4:5:', 'bad.yaml:5:12:']
+    assert re.match(r"bad\.yaml:4:5: unknown key 'rat', expected one of .*"
+                    r"\(did you mean 'rate'\?\)$", lines[3])
+    for shown, caret, column in zip(lines[1::3], lines[2::3], (7, 5, 12)):
+        assert caret.index('^') == shown.index('|') + 1 + column
+
+
+def test_21_a_file_that_is_not_there(tmp_path):
+    done = flyball('config', 'check', 'none.yaml', cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, 'none.yaml: there is no such file\n')
+
+
+def test_22_where_each_value_came_from(tmp_path):
+    (tmp_path / 'flyball.yaml').write_text('providers:\n  github: {rate: 0.5/s}\nretries: 4\n')
+    env = {**os.environ, 'HOME': str(tmp_path), 'FLYBALL_MODE': 'strict'}
+    done = flyball('config', 'show', '--origin', '-s', 'timeouts.connect=1s', cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    said = dict(re.findall(r'^ *([a-z_]+): .*# (.*)$', done.stdout, re.M))
+    assert said['retries'] == './flyball.yaml:3:10' and said['rate'] == './flyball.yaml:2:18'
+    assert said['mode'] == 'environment FLYBALL_MODE' and said['redirects'] == 'default'
+    assert said['connect'] == 'flag --set timeouts.connect' and said['hosts'] == 'preset github'
+    values = [line for line in done.stdout.splitlines() if re.search(r': [^#{]', line)]
+    assert values and all(' # ' in line for line in values), values
+
+
 # ---------------------------------------------------------------------------------------- outputs
 
 def test_23_a_reader_that_leaves(batch, api):
@@ -422,11 +478,10 @@ def test_29_help_is_quick_and_opens_nothing(tmp_path):
 
 
 def test_30_signals():
-    response = 'HTTP/1.1 429 Too Many Requests\nRetry-After: 41\nX-RateLimit-Limit: 60\n\n'
-    done = flyball('signals', input=response)
+    done = flyball('signals', input=RESPONSE)
     assert done.returncode == 0 and re.search(r'^POOL +LIMIT', done.stdout, re.M)
     assert '41 s' in done.stdout
-    told = json.loads(flyball('signals', '--json', input=response).stdout)
+    told = json.loads(flyball('signals', '--json', input=RESPONSE).stdout)
     assert told['schema'] == 'flyball.signals/1' and told['retry_after_s'] == 41
     assert told['scopes'][0]['limit'] == 60 and told['throttled'] is True
     assert flyball('signals', input='HTTP/1.1 200 OK\n\n').returncode == 3

@@ -2,10 +2,8 @@
 """Every kind of misbehaviour of an origin once, as `make prove-evil` does it several times."""
 import subprocess
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from batch import FLYBALL, LONG_S, ROOT  # noqa: E402
+from batch import FLYBALL, LONG_S, ROOT
 
 
 def test_misdeeds():

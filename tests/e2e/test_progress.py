@@ -3,30 +3,16 @@
 import json
 import re
 import signal
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-import terminal  # noqa: E402
-from batch import LONG_S, Batch  # noqa: E402
-from mock_api import Mock  # noqa: E402
-from terminal import drawn  # noqa: E402
+import terminal
+from batch import LONG_S
+from mock_api import Mock
+from terminal import drawn
 
 PACE = ['--limit', 'rate=40/s burst=1']
-
-
-@pytest.fixture(name='api', scope='module')
-def fixture_api():
-    with Mock() as api:
-        yield f'http://127.0.0.1:{api.port}'
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path):
-    return Batch(tmp_path)
 
 
 def on_terminal(batch, columns, *words, **env):
@@ -114,7 +100,7 @@ def test_a_hold_is_explained(batch):
     held = [line for line in done.stderr.splitlines() if line.startswith('holding ')]
     assert 1 <= len(held) <= 2
     for line in held:
-        assert re.match(r'holding 127.0.0.1:\d+/default for \d+ s: server said Retry-After \d+ '
+        assert re.match(r'holding 127.0.0.1:\d+ for \d+ s: server said Retry-After \d+ '
                         r'\(429 on item [\d.]+\)\. Nothing lost; \d+ done\. Ctrl-C stops safely\.$',
                         line)
 
@@ -162,3 +148,18 @@ def test_a_plan_knows_what_is_done(batch, api):
     assert len(batch.results()) == 100
     told = rows(batch.run(urls, '--jsonl', batch.out, '--plan').stdout)
     assert told == {'requests': '0 (100 are done)'}
+
+
+def test_a_plan_knows_the_quota_that_an_earlier_batch_was_told(batch):
+    with Mock('--limit', 'fixed=5000/1h', '--dialect', 'ietf') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        assert batch.run(f'{url}/a/{{1..30}}', '--jsonl', batch.out, '-q').returncode == 0
+        # Four windows and a bit after the one that is open, whenever it opened.
+        opened = json.loads(batch.run(f'{url}/b/{{1..4970}}', '--plan', '--progress=json').stdout)
+        plan = json.loads(batch.run(f'{url}/b/{{1..25000}}', '--plan', '--progress=json').stdout)
+        kept = batch.run(f'{url}/b/{{1..25000}}', '--plan', '--limit', 'pacing=even')
+        assert api.stats()['arrivals'] == 30
+    # By the quota or by the pace that was learned from it, as the phase of its window has it.
+    assert plan['now']['remaining'] == 4970
+    assert 4.0 * 3600 <= plan['now']['eta_s'] <= 5.5 * 3600
+    assert opened['now']['eta_s'] <= 1.2 * 3600 and 'duration  not known' not in kept.stdout

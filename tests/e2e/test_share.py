@@ -4,24 +4,11 @@ import sqlite3
 import time
 
 import pytest
-from batch import FAST, Batch
+from batch import FAST
 from mock_api import Mock
-from origin import Origin
 
 EACH = 60
 RATE = 10.0
-
-
-@pytest.fixture(name='batch')
-def fixture_batch(tmp_path):
-    return Batch(tmp_path)
-
-
-@pytest.fixture(name='origin', scope='module')
-def fixture_origin():
-    origin = Origin()
-    yield origin
-    origin.close()
 
 
 def two_at_once(batch, mock, *words):

@@ -46,6 +46,7 @@ struct rig {
     int64_t longest_ns; /* from the beginning of a request to its end, however it ended */
     int64_t sends, aborts, recycles, in_flight, in_flight_most;
     bool busy;
+    bool always_connects; /* else one connection serves all */
     /* Of the last request, and of the last result. */
     char sent_url[128], sent_method[16], sent_authorization[64];
     size_t sent_body, sent_headers;
@@ -132,9 +133,13 @@ static inline void rig_recycle(void *self)
     ((struct rig *)self)->recycles++;
 }
 
-static inline int64_t rig_connections(void *self)
+static inline int64_t rig_connections(void *self, int64_t *ret_open)
 {
-    return ((struct rig *)self)->sends;
+    const struct rig *r = self;
+
+    if (ret_open)
+        *ret_open = 1;
+    return r->always_connects ? r->sends : 1;
 }
 
 static inline void rig_close(void *self, void (*done)(void *arg), void *arg)

@@ -217,6 +217,24 @@ static void an_outage_costs_few_requests(void **state)
     }
 }
 
+static void hope_lets_one_trial_leave(void **state)
+{
+    struct breaker b = opened();
+
+    (void)state;
+    fb_breaker_try(&b, NOW + S);
+    assert_int_equal(b.state, BREAKER_OPEN);
+    assert_true(fb_breaker_ready_at(&b, NOW + S) <= NOW + S);
+    fb_breaker_take(&b, NOW + S);
+    fb_breaker_try(&b, NOW + S); /* it is out already */
+    assert_int_equal(fb_breaker_ready_at(&b, NOW + S), FB_NEVER);
+    fb_breaker_on_failure(&b, NOW + S, NOW + 2 * S);
+    assert_int_equal(fb_breaker_ready_at(&b, NOW + 2 * S), NOW + 62 * S);
+    b = closed();
+    fb_breaker_try(&b, NOW);
+    assert_int_equal(b.state, BREAKER_CLOSED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
         cmocka_unit_test(whether_429_counts_is_a_setting),
         cmocka_unit_test(a_refused_trial_was_answered),
         cmocka_unit_test(settings_may_be_changed),
+        cmocka_unit_test(hope_lets_one_trial_leave),
         cmocka_unit_test(an_outage_costs_few_requests),
     };
 

@@ -62,6 +62,7 @@ static void a_preset_says_what_the_file_does_not(void **state)
     assert_string_equal(p->hosts[0], "api.github.com");
     assert_string_equal(p->limit, "rate=5/s window=900/1m concurrency=100");
     assert_string_equal(p->quota_path, "/rate_limit");
+    assert_true(p->unmodified_free);
     assert_string_equal(p->pool[0].name, "mine");
     assert_string_equal(p->pool[1].name, "code_search");
     assert_string_equal(p->pool[2].name, "search");

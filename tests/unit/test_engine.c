@@ -376,6 +376,33 @@ static void a_full_queue_takes_only_what_is_higher(void **state)
     rig_fini(&r);
 }
 
+static void what_comes_too_late_pushes_nothing_out(void **state)
+{
+    struct engine_options o = rig_options();
+    struct engine_task low = {.url = "http://a.example/", .id = "low"};
+    struct engine_task high = {.url = "http://a.example/", .priority = PRIORITY_LIVE};
+    struct rig r;
+    int64_t late_ns;
+
+    (void)state;
+    o.queue_max = 1;
+    rig_open(&r, &o);
+    rig_submit(&r, &low);
+    late_ns = r.now_ns;
+    high.late_ns = &late_ns;
+    high.not_before_ns = r.now_ns + S;
+    assert_int_equal(fb_engine_submit(r.engine, &high, NULL, NULL), -EAGAIN);
+    assert_true(late_ns >= high.not_before_ns);
+    assert_int_equal(rig_stats(&r).evicted, 0);
+    /* Nor is there a mistake for which another would have to go. */
+    high.url = "no URL";
+    assert_int_equal(fb_engine_submit(r.engine, &high, NULL, NULL), -EINVAL);
+    assert_int_equal(rig_stats(&r).evicted, 0);
+    rig_run(&r);
+    assert_int_equal(r.ends[ENGINE_OK], 1);
+    rig_fini(&r);
+}
+
 static void or_drops_it(void **state)
 {
     struct engine_options o = rig_options();
@@ -554,6 +581,7 @@ int main(void)
         cmocka_unit_test(the_higher_priority_first),
         cmocka_unit_test(bulk_work_leaves_the_reserved_share),
         cmocka_unit_test(a_full_queue_takes_only_what_is_higher),
+        cmocka_unit_test(what_comes_too_late_pushes_nothing_out),
         cmocka_unit_test(or_drops_it),
         cmocka_unit_test(a_hundred_thousand_tasks),
         cmocka_unit_test(stop_gives_what_is_under_way_its_time),

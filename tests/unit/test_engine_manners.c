@@ -170,6 +170,26 @@ static void connections_begin_anew_after_a_time(void **state)
     rig_fini(&r);
 }
 
+/* What libcurl keeps of every host it has been to would be looked at for each request. */
+static void many_hosts_are_not_remembered(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+
+    (void)state;
+    o.concurrency = 10;
+    for (int reuses = 0; reuses <= 1; reuses++) {
+        rig_open(&r, &o);
+        r.always_connects = reuses == 0;
+        for (int i = 0; i < 5300; i++)
+            rig_get(&r, "http://a.example/");
+        rig_run(&r);
+        assert_int_equal(r.ends[ENGINE_OK], 5300);
+        assert_int_equal(r.recycles, reuses ? 0 : 5);
+        rig_fini(&r);
+    }
+}
+
 static struct plan slow(struct rig *r, const struct attempt_request *q)
 {
     (void)r;
@@ -224,6 +244,47 @@ static void while_paused_what_is_under_way_ends(void **state)
     rig_fini(&r);
 }
 
+/* ------------------------------------------------------------------------------- what is broken */
+
+static struct plan refused_for_a_while(struct rig *r, const struct attempt_request *q)
+{
+    (void)q;
+    if (r->now_ns < RIG_EPOCH + *(int64_t *)r->more)
+        return (struct plan){.failure = FAIL_REFUSED};
+    return (struct plan){.answer_ns = MS};
+}
+
+/* With a breaker that stays open for long, in a pause that is longer still. */
+static void a_recycle_tries_what_is_broken_once(void **state)
+{
+    struct engine_options o = rig_options();
+    int64_t down_ns = 30 * S;
+    struct rig r;
+
+    (void)state;
+    o.attempts_max = 100;
+    o.breaker_ns = 600 * S;
+    o.pause_failures = 5;
+    o.pause_ns = 800 * S;
+    rig_open(&r, &o);
+    r.plan = refused_for_a_while;
+    r.more = &down_ns;
+    for (int i = 0; i < 20; i++)
+        rig_get(&r, "http://a.example/");
+    rig_run_until(&r, RIG_EPOCH + 20 * S);
+    int64_t sends = r.sends;
+    fb_engine_recycle(r.engine);
+    fb_engine_recycle(r.engine);
+    rig_run_until(&r, RIG_EPOCH + 25 * S);
+    assert_int_equal(r.sends, sends + 1); /* it is down still */
+    rig_run_until(&r, RIG_EPOCH + 40 * S);
+    assert_int_equal(r.sends, sends + 1);
+    fb_engine_recycle(r.engine);
+    rig_run_until(&r, RIG_EPOCH + 60 * S);
+    assert_int_equal(r.ends[ENGINE_OK], 20);
+    rig_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,8 +292,10 @@ int main(void)
         cmocka_unit_test(a_failing_host_pauses_and_others_go_on),
         cmocka_unit_test(refusals_break_nothing_unless_said),
         cmocka_unit_test(connections_begin_anew_after_a_time),
+        cmocka_unit_test(many_hosts_are_not_remembered),
         cmocka_unit_test(nothing_is_lost_by_it),
         cmocka_unit_test(while_paused_what_is_under_way_ends),
+        cmocka_unit_test(a_recycle_tries_what_is_broken_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

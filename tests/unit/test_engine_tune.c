@@ -86,6 +86,26 @@ static void each_is_told_of_its_own(void **state)
     rig_fini(&r); /* and the other one with it */
 }
 
+static void several_keys_are_its_own(void **state)
+{
+    struct engine_options o = rig_options();
+    struct guest a, b;
+    struct rig r;
+
+    (void)state;
+    rig_open(&r, &o);
+    guest_init(&a, &r);
+    guest_init(&b, &r);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(guest_get(&a, "http://a.example/", NULL), 0);
+        assert_int_equal(guest_get(&b, i ? "http://a.example/" : "http://b.example/", NULL), 0);
+    }
+    assert_false(fb_engine_client_stats(a.client).has_keys);
+    assert_true(fb_engine_client_stats(b.client).has_keys);
+    rig_run(&r);
+    rig_fini(&r);
+}
+
 static void one_is_stopped_and_the_other_goes_on(void **state)
 {
     struct engine_options o = rig_options();
@@ -389,10 +409,63 @@ static void a_breaker_takes_other_settings(void **state)
     rig_fini(&r);
 }
 
+/* ----------------------------------------------------------------------- manners of one of them */
+
+static struct plan mute(struct rig *r, const struct attempt_request *q)
+{
+    (void)r;
+    (void)q;
+    return (struct plan){.answer_ns = FB_NEVER};
+}
+
+/* How long a request that is never answered took, and how it ended. */
+static int64_t wait_for(struct rig *r, const char *provider, enum engine_end end)
+{
+    int64_t began_ns = r->now_ns;
+    int64_t before = r->ends[end];
+
+    rig_submit(r, &(struct engine_task){.url = "http://a.example/", .provider = provider});
+    rig_run(r);
+    assert_int_equal(r->ends[end], before + 1);
+    return r->now_ns - began_ns;
+}
+
+static void a_provider_has_deadlines_and_rules_of_its_own(void **state)
+{
+    static const char *const all[] = {"download/timeout=skip", NULL};
+    static const char *const own[] = {"download/timeout=defer", NULL};
+    static const char *const wrong[] = {"download/timeout=perhaps", NULL};
+    struct engine_manners m = {.first_byte_ns = 7 * S, .recovery = own};
+    struct engine_options o = rig_options();
+    struct fly_error err = {""};
+    struct rig r;
+
+    (void)state;
+    o.recovery = all;
+    o.breaker_failures = o.pause_failures = 0;
+    rig_open(&r, &o);
+    r.plan = mute;
+    assert_int_equal(fb_engine_set_manners(r.engine, "slow", &m, &err), 0);
+    assert_in_range(wait_for(&r, "slow", ENGINE_DEFERRED), 7 * S, 8 * S);
+    assert_in_range(wait_for(&r, "other", ENGINE_SKIPPED), 30 * S, 31 * S);
+    m.total_ns = 3 * S;
+    assert_int_equal(fb_engine_set_manners(r.engine, "slow", &m, &err), 0);
+    assert_in_range(wait_for(&r, "slow", ENGINE_DEFERRED), 3 * S, 4 * S);
+    m.recovery = wrong;
+    m.total_ns = 1 * S;
+    assert_int_equal(fb_engine_set_manners(r.engine, "slow", &m, &err), -EINVAL);
+    assert_in_range(wait_for(&r, "slow", ENGINE_DEFERRED), 3 * S, 4 * S);
+    /* Other options are those of all, until somebody says it again. */
+    assert_int_equal(fb_engine_tune(r.engine, &o, &err), 0);
+    assert_in_range(wait_for(&r, "slow", ENGINE_SKIPPED), 30 * S, 31 * S);
+    rig_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_is_told_of_its_own),
+        cmocka_unit_test(several_keys_are_its_own),
         cmocka_unit_test(one_is_stopped_and_the_other_goes_on),
         cmocka_unit_test(its_deadline_cuts_off_its_own_only),
         cmocka_unit_test(what_is_stopped_is_not_tried_again),
@@ -404,6 +477,7 @@ int main(void)
         cmocka_unit_test(options_change_while_it_runs),
         cmocka_unit_test(wrong_options_change_nothing),
         cmocka_unit_test(a_breaker_takes_other_settings),
+        cmocka_unit_test(a_provider_has_deadlines_and_rules_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,14 +28,14 @@ static int64_t ended_ns;
 static void note_end(struct rig *r, const struct engine_result *result)
 {
     assert_int_equal(result->end, ENGINE_OK);
-    fetch.count[ITEM_done]++;
+    fetch.count[ENTRY_done]++;
     ended_ns = r->now_ns;
 }
 
 static void begin(const struct batch *b, struct fetch_options *o)
 {
     fb_fetch_options_init(o);
-    o->engine.limit = b->ours;
+    o->engine.limit = o->limit = b->ours;
     o->engine.seed = 5;
     mock_rig_open(&mock, &o->engine, b->theirs, b->dialect);
     mock.phase_ns = b->phase_s * S;
@@ -93,7 +93,7 @@ static void run_batch(const struct batch *b)
     double said_s = (double)(mock.rig.now_ns - RIG_EPOCH + p.eta.span_ns) / 1e9;
     assert_int_not_equal(p.eta.span_ns, FB_ETA_UNKNOWN);
     rig_run(&mock.rig);
-    assert_int_equal(fetch.count[ITEM_done], b->items);
+    assert_int_equal(fetch.count[ENTRY_done], b->items);
     check(b, "at a tenth", said_s, b->off_most);
     assert_int_equal(p.eta.bound, b->bound);
     if (b->plan_off > 0.0)
@@ -109,8 +109,17 @@ static const struct batch BATCHES[] = {
     {"a quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0},
     {"the same from its middle on", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0,
      2000},
-    {"an even pace", 8000, "fixed=1000/15m", "github", "pacing=even", ETA_BOUND_QUOTA, 0.15, 0,
-     100},
+    {"an even pace", 8000, "fixed=1000/15m", "github", "pacing=even", ETA_BOUND_QUOTA, 0.1, 0, 100},
+    {"an even pace within one window", 3000, "fixed=5000/1h", "github", "pacing=even reserve=20%",
+     ETA_BOUND_QUOTA, 0.1, 0, 0},
+    {"a quota on demand, some kept back", 8000, "fixed=1000/15m", "github",
+     "pacing=demand reserve=20%", ETA_BOUND_QUOTA, 0.1, 0, 100},
+    {"a preset with a window", 20000, "fixed=5000/1h", "github", "window=900/1m concurrency=100",
+     ETA_BOUND_QUOTA, 0.1, 0, 0},
+    {"a stated rate below the quota", 4000, "fixed=5000/1h", "github", "rate=1/s burst=1",
+     ETA_BOUND_RATE, 0.1, 0.05, 0},
+    {"a stated rate above the quota", 15000, "fixed=5000/1h", "github", "rate=3/s burst=1",
+     ETA_BOUND_QUOTA, 0.1, 0, 0},
     {"a quota in another dialect", 3000, "fixed=500/1m", "openai", "", ETA_BOUND_QUOTA, 0.1, 0, 20},
     {"a stated window of an hour", 5000, "window=1000/1h", "none", "window=1000/1h margin=0%",
      ETA_BOUND_WINDOW, 0.1, 0.05, 0},

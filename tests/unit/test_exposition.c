@@ -137,7 +137,7 @@ static void everything_is_bounded(void **state)
 
     (void)state;
     assert_int_equal(fb_meters_init(&m), 0);
-    fb_meters_reserve(&m, "github", "core");
+    fb_meters_reserve(&m, "github", "core", NULL);
     for (int i = 0; i < 100000; i++) {
         struct event e = event(i % 2 ? FB_EVENT_ANSWER : FB_EVENT_OUTCOME, "", "default");
 
@@ -171,8 +171,8 @@ static void long_names(void **state)
     memset(name, 'a', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     assert_int_equal(fb_meters_init(&m), 0);
-    fb_meters_reserve(&m, name, name);
-    fb_meters_reserve(&m, name, name);
+    fb_meters_reserve(&m, name, name, NULL);
+    fb_meters_reserve(&m, name, name, NULL);
     assert_int_equal(m.sets, 2);
     assert_int_equal(fb_meters_find(&m, name, name), 1);
     fb_meters_fini(&m);

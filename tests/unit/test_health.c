@@ -57,6 +57,25 @@ static void the_thresholds(void **state)
     assert_string_equal(fb_health_name(HEALTH_failing), "failing");
 }
 
+/* Overload is told before it hurts, and is no failure by itself. */
+static void overload_is_degraded(void **state)
+{
+    struct health_limits l = limits();
+    struct health_state h = healthy();
+    struct health_facts f = ages(S, S, S, S);
+
+    (void)state;
+    f.is_overloaded = true;
+    assert_true(fb_health_judge(&h, &l, &f, S).changed);
+    assert_int_equal(h.grade, HEALTH_degraded);
+    f.live.oldest_ns = 120 * S;
+    assert_true(fb_health_judge(&h, &l, &f, 2 * S).changed);
+    assert_int_equal(h.grade, HEALTH_failing);
+    f = ages(S, S, S, 3 * S);
+    assert_true(fb_health_judge(&h, &l, &f, 3 * S).changed);
+    assert_int_equal(h.grade, HEALTH_healthy);
+}
+
 /* Judged anew each time: a threshold that is crossed shows with the next interval, both ways. */
 static void grades_change_within_an_interval(void **state)
 {
@@ -232,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_thresholds),
+        cmocka_unit_test(overload_is_degraded),
         cmocka_unit_test(grades_change_within_an_interval),
         cmocka_unit_test(without_work_nothing_stalls),
         cmocka_unit_test(a_stall_is_recovered_from),

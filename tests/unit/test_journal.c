@@ -78,7 +78,7 @@ static void line_done(struct journal_entry *e, int error)
     free(l);
 }
 
-static void put(struct batch *b, uint64_t item, enum item_state state)
+static void put(struct batch *b, uint64_t item, enum entry_state state)
 {
     struct line *l = calloc(1, sizeof *l);
 
@@ -88,7 +88,7 @@ static void put(struct batch *b, uint64_t item, enum item_state state)
     l->entry = (struct journal_entry){.item = item,
                                       .check = fb_journal_check(item),
                                       .state = state,
-                                      .format = state == ITEM_started ? NULL : format,
+                                      .format = state == ENTRY_started ? NULL : format,
                                       .done = line_done,
                                       .id = "x",
                                       .place = "https://h/p",
@@ -97,7 +97,7 @@ static void put(struct batch *b, uint64_t item, enum item_state state)
     assert_int_equal(fb_journal_put(b->journal, &l->entry), 0);
 }
 
-static enum item_state state_of(const struct batch *b, uint64_t item)
+static enum entry_state state_of(const struct batch *b, uint64_t item)
 {
     bool same;
 
@@ -132,23 +132,23 @@ static void what_is_finished_is_known_again(void **state)
     (void)state;
     open_batch(&b, &o);
     assert_false(b.found.resumed);
-    put(&b, 1, ITEM_done);
-    put(&b, 2, ITEM_failed);
-    put(&b, 4, ITEM_skipped);
-    put(&b, 5000, ITEM_done);
+    put(&b, 1, ENTRY_done);
+    put(&b, 2, ENTRY_failed);
+    put(&b, 4, ENTRY_skipped);
+    put(&b, 5000, ENTRY_done);
     close_batch(&b);
     assert_int_equal(b.committed, 4);
 
     open_batch(&b, &o);
     assert_true(b.found.resumed);
     assert_false(b.found.rebuilt);
-    assert_int_equal(b.found.items[ITEM_done], 2);
-    assert_int_equal(b.found.items[ITEM_failed], 1);
-    assert_int_equal(state_of(&b, 1), ITEM_done);
-    assert_int_equal(state_of(&b, 2), ITEM_failed);
-    assert_int_equal(state_of(&b, 3), ITEM_pending);
-    assert_int_equal(state_of(&b, 5000), ITEM_done);
-    assert_int_equal(state_of(&b, 4000000), ITEM_pending);
+    assert_int_equal(b.found.items[ENTRY_done], 2);
+    assert_int_equal(b.found.items[ENTRY_failed], 1);
+    assert_int_equal(state_of(&b, 1), ENTRY_done);
+    assert_int_equal(state_of(&b, 2), ENTRY_failed);
+    assert_int_equal(state_of(&b, 3), ENTRY_pending);
+    assert_int_equal(state_of(&b, 5000), ENTRY_done);
+    assert_int_equal(state_of(&b, 4000000), ENTRY_pending);
     close_batch(&b);
 }
 
@@ -160,7 +160,7 @@ static void another_request_at_the_same_place_is_noticed(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     open_batch(&b, &o);
     (void)fb_journal_state(b.journal, 1, fb_journal_check(1), &same);
@@ -179,13 +179,13 @@ static void lists_and_outputs_do_not_share_a_batch(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     o.list = "another";
     o.output = rig_path("out2");
     open_batch(&b, &o);
     assert_false(b.found.resumed);
-    assert_int_equal(state_of(&b, 1), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_pending);
     close_batch(&b);
 }
 
@@ -212,7 +212,7 @@ static void what_was_not_committed_is_cut_off(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     FILE *f = fopen(o.output, "a");
     assert_non_null(f);
@@ -220,8 +220,8 @@ static void what_was_not_committed_is_cut_off(void **state)
     assert_int_equal(fclose(f), 0);
     open_batch(&b, &o);
     assert_false(b.found.rebuilt);
-    assert_int_equal(state_of(&b, 2), ITEM_pending);
-    put(&b, 2, ITEM_done);
+    assert_int_equal(state_of(&b, 2), ENTRY_pending);
+    put(&b, 2, ENTRY_done);
     close_batch(&b);
     count_lines(o.output, times, 3);
     assert_int_equal(times[1], 1);
@@ -237,20 +237,20 @@ static void a_shorter_output_is_believed(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
-    put(&b, 2, ITEM_failed);
-    put(&b, 3, ITEM_started);
-    put(&b, 4, ITEM_done);
+    put(&b, 1, ENTRY_done);
+    put(&b, 2, ENTRY_failed);
+    put(&b, 3, ENTRY_started);
+    put(&b, 4, ENTRY_done);
     close_batch(&b);
     assert_int_equal(stat(o.output, &there), 0);
     assert_int_equal(truncate(o.output, there.st_size - 5), 0);
     open_batch(&b, &o);
     assert_true(b.found.rebuilt);
     assert_contains(b.found.note.text, o.output);
-    assert_int_equal(state_of(&b, 1), ITEM_done);
-    assert_int_equal(state_of(&b, 2), ITEM_failed);
-    assert_int_equal(state_of(&b, 3), ITEM_started);
-    assert_int_equal(state_of(&b, 4), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_done);
+    assert_int_equal(state_of(&b, 2), ENTRY_failed);
+    assert_int_equal(state_of(&b, 3), ENTRY_started);
+    assert_int_equal(state_of(&b, 4), ENTRY_pending);
     close_batch(&b);
 }
 
@@ -261,12 +261,12 @@ static void an_output_that_is_gone_is_a_new_beginning(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     assert_int_equal(unlink(o.output), 0);
     open_batch(&b, &o);
     assert_false(b.found.resumed);
-    assert_int_equal(state_of(&b, 1), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_pending);
     close_batch(&b);
 }
 
@@ -278,12 +278,12 @@ static void fresh_forgets(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     o.fresh = true;
     open_batch(&b, &o);
-    assert_int_equal(state_of(&b, 1), ITEM_pending);
-    put(&b, 1, ITEM_done);
+    assert_int_equal(state_of(&b, 1), ENTRY_pending);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     count_lines(o.output, times, 1);
     assert_int_equal(times[1], 1);
@@ -297,23 +297,23 @@ static void failed_ones_are_done_again_and_leave_the_output(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
-    put(&b, 2, ITEM_failed);
-    put(&b, 3, ITEM_deferred);
-    put(&b, 4, ITEM_failed);
-    put(&b, 5, ITEM_done);
+    put(&b, 1, ENTRY_done);
+    put(&b, 2, ENTRY_failed);
+    put(&b, 3, ENTRY_deferred);
+    put(&b, 4, ENTRY_failed);
+    put(&b, 5, ENTRY_done);
     close_batch(&b);
-    o.again = 1u << ITEM_failed;
+    o.again = 1u << ENTRY_failed;
     open_batch(&b, &o);
-    assert_int_equal(b.found.items[ITEM_pending], 2);
-    assert_int_equal(state_of(&b, 2), ITEM_pending);
-    assert_int_equal(state_of(&b, 3), ITEM_deferred);
+    assert_int_equal(b.found.items[ENTRY_pending], 2);
+    assert_int_equal(state_of(&b, 2), ENTRY_pending);
+    assert_int_equal(state_of(&b, 3), ENTRY_deferred);
     count_lines(o.output, times, 6);
     assert_int_equal(times[2] + times[4], 0);
     assert_int_equal(times[1] + times[3] + times[5], 3);
-    put(&b, 2, ITEM_done);
-    put(&b, 4, ITEM_failed);
-    put(&b, 6, ITEM_done);
+    put(&b, 2, ENTRY_done);
+    put(&b, 4, ENTRY_failed);
+    put(&b, 6, ENTRY_done);
     close_batch(&b);
     count_lines(o.output, times, 6);
     for (int i = 1; i <= 6; i++)
@@ -348,14 +348,14 @@ static void deferred_ones_are_listed_until_they_are_done(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_deferred);
-    put(&b, 2, ITEM_deferred);
+    put(&b, 1, ENTRY_deferred);
+    put(&b, 2, ENTRY_deferred);
     close_batch(&b);
     assert_int_equal(deferred_in(o.path), 2);
-    o.again = 1u << ITEM_deferred;
+    o.again = 1u << ENTRY_deferred;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
-    put(&b, 2, ITEM_deferred);
+    put(&b, 1, ENTRY_done);
+    put(&b, 2, ENTRY_deferred);
     close_batch(&b);
     assert_int_equal(deferred_in(o.path), 1);
 }
@@ -369,7 +369,7 @@ static void put_page(struct batch *b, uint32_t page, const char *next)
     *l = (struct line){.batch = b, .pad = ""};
     l->entry = (struct journal_entry){.item = 1,
                                       .check = fb_journal_check(1),
-                                      .state = ITEM_done,
+                                      .state = ENTRY_done,
                                       .format = format,
                                       .done = line_done,
                                       .page = page,
@@ -390,14 +390,14 @@ static void an_item_of_several_pages_goes_on_where_it_was(void **state)
     put_page(&b, 2, "http://h/3");
     close_batch(&b);
     open_batch(&b, &o);
-    assert_int_equal(state_of(&b, 1), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_pending);
     assert_string_equal(fb_journal_next(b.journal, 1, &page), "http://h/3");
     assert_int_equal(page, 2);
     assert_null(fb_journal_next(b.journal, 2, &page));
     put_page(&b, 3, NULL);
     close_batch(&b);
     open_batch(&b, &o);
-    assert_int_equal(state_of(&b, 1), ITEM_done);
+    assert_int_equal(state_of(&b, 1), ENTRY_done);
     assert_null(fb_journal_next(b.journal, 1, &page));
     close_batch(&b);
     count_lines(o.output, times, 1);
@@ -420,7 +420,7 @@ static void read_back_an_item_without_its_last_page_has_failed(void **state)
     assert_int_equal(truncate(o.output, there.st_size - 3), 0);
     open_batch(&b, &o);
     assert_true(b.found.rebuilt);
-    assert_int_equal(state_of(&b, 1), ITEM_failed);
+    assert_int_equal(state_of(&b, 1), ENTRY_failed);
     assert_null(fb_journal_next(b.journal, 1, &page));
     close_batch(&b);
 }
@@ -434,7 +434,7 @@ static void a_damaged_journal_is_set_aside_and_read_back(void **state)
     (void)state;
     open_batch(&b, &o);
     for (uint64_t i = 1; i <= 20; i++)
-        put(&b, i, ITEM_done);
+        put(&b, i, ENTRY_done);
     close_batch(&b);
     char *bytes = rig_read(o.path, &size);
     memset(bytes, 'x', 100);
@@ -443,7 +443,7 @@ static void a_damaged_journal_is_set_aside_and_read_back(void **state)
     open_batch(&b, &o);
     assert_true(b.found.rebuilt);
     assert_contains(b.found.note.text, "aside");
-    assert_int_equal(b.found.items[ITEM_done], 20);
+    assert_int_equal(b.found.items[ENTRY_done], 20);
     close_batch(&b);
 }
 
@@ -479,17 +479,17 @@ static void a_wrong_row_is_noticed(void **state)
 
         o.fresh = true;
         open_batch(&b, &o);
-        put(&b, 1, ITEM_done);
-        put(&b, 3, ITEM_failed);
+        put(&b, 1, ENTRY_done);
+        put(&b, 3, ENTRY_failed);
         close_batch(&b);
         change(o.path, WRONG[i]);
         o.fresh = false;
         open_batch(&b, &o);
         if (!b.found.rebuilt)
             fail_msg("not noticed: %s", WRONG[i]);
-        assert_int_equal(state_of(&b, 1), ITEM_done);
-        assert_int_equal(state_of(&b, 2), ITEM_pending);
-        assert_int_equal(state_of(&b, 3), ITEM_failed);
+        assert_int_equal(state_of(&b, 1), ENTRY_done);
+        assert_int_equal(state_of(&b, 2), ENTRY_pending);
+        assert_int_equal(state_of(&b, 3), ENTRY_failed);
         close_batch(&b);
     }
 }
@@ -505,7 +505,7 @@ static void a_changed_byte_does_no_harm(void **state)
     (void)state;
     open_batch(&b, &o);
     for (uint64_t i = 1; i <= 30; i++)
-        put(&b, 2 * i, i % 3 ? ITEM_done : ITEM_failed);
+        put(&b, 2 * i, i % 3 ? ENTRY_done : ENTRY_failed);
     close_batch(&b);
     char *good = rig_read(o.path, &size);
     for (int round = 0; round < 200; round++) {
@@ -521,8 +521,8 @@ static void a_changed_byte_does_no_harm(void **state)
             continue;
         assert_int_equal(error, 0);
         for (uint64_t i = 1; i <= 30; i++) {
-            assert_int_equal(state_of(&b, 2 * i), i % 3 ? ITEM_done : ITEM_failed);
-            assert_int_equal(state_of(&b, 2 * i - 1), ITEM_pending);
+            assert_int_equal(state_of(&b, 2 * i), i % 3 ? ENTRY_done : ENTRY_failed);
+            assert_int_equal(state_of(&b, 2 * i - 1), ENTRY_pending);
         }
         close_batch(&b);
         (void)unlink(rig_path("j.db-wal"));
@@ -541,11 +541,11 @@ static void without_memory_nothing_is_harmed(void **state)
 
     (void)state;
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
-    put(&b, 2, ITEM_deferred);
+    put(&b, 1, ENTRY_done);
+    put(&b, 2, ENTRY_deferred);
     put_page(&b, 1, "http://h/2");
     close_batch(&b);
-    o.again = 1u << ITEM_deferred;
+    o.again = 1u << ENTRY_deferred;
     for (bool done = false; !done; n++) {
         fb_alloc_fail_at(n + 1);
         struct store_options so = {0};
@@ -564,8 +564,8 @@ static void without_memory_nothing_is_harmed(void **state)
     assert_true(n > 5);
     o.again = 0;
     open_batch(&b, &o);
-    assert_int_equal(state_of(&b, 1), ITEM_done);
-    assert_int_equal(state_of(&b, 2), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_done);
+    assert_int_equal(state_of(&b, 2), ENTRY_pending);
     close_batch(&b);
 }
 
@@ -583,7 +583,7 @@ static void without_memory_results_come_back(void **state)
         open_batch(&b, &o);
         fb_alloc_fail_at(n);
         for (uint64_t i = 1; i <= 3; i++)
-            put(&b, i, ITEM_done);
+            put(&b, i, ENTRY_done);
         int error = fb_store_drain(b.store, LONG_MS);
         fb_alloc_fail_at(0);
         assert_int_equal(error, 0);
@@ -622,7 +622,7 @@ static void a_full_disk_is_told_and_nothing_is_lost(void **state)
     o.output = "/dev/full";
     assert_int_equal(fb_store_open(&so, &b.store), 0);
     assert_int_equal(fb_journal_open(b.store, &o, &b.journal, &b.found, &err), 0);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     while (seen.error == 0)
         assert_int_equal(fb_store_drain(b.store, 20), -ETIMEDOUT);
     assert_int_equal(seen.error, -ENOSPC);
@@ -632,7 +632,7 @@ static void a_full_disk_is_told_and_nothing_is_lost(void **state)
     assert_int_equal(b.error, -ENOSPC);
 
     open_batch(&b, &o);
-    assert_int_equal(state_of(&b, 1), ITEM_pending);
+    assert_int_equal(state_of(&b, 1), ENTRY_pending);
     b.error = 0;
     fb_store_give_up(b.store);
     close_batch(&b);
@@ -651,7 +651,7 @@ static void a_reader_that_left_ends_it(void **state)
     o.output = NULL;
     o.stream = ends[1];
     open_batch(&b, &o);
-    put(&b, 1, ITEM_done);
+    put(&b, 1, ENTRY_done);
     close_batch(&b);
     assert_int_equal(b.error, -EPIPE);
     assert_int_equal(close(ends[1]), 0);
@@ -667,11 +667,11 @@ static void work_until_killed(uint64_t from)
     if (try_open(&b, &o, &err) < 0)
         _exit(1);
     for (uint64_t item = from; item < from + 1000000; item++) {
-        if (state_of(&b, item) != ITEM_pending)
+        if (state_of(&b, item) != ENTRY_pending)
             continue;
         if (item % 3 == 0)
-            put(&b, item, ITEM_started);
-        put(&b, item, ITEM_done);
+            put(&b, item, ENTRY_started);
+        put(&b, item, ENTRY_done);
         while (fb_store_turn(b.store) > 200)
             (void)usleep(100);
     }
@@ -704,7 +704,7 @@ static void killed_at_any_moment_every_item_is_there_once(void **state)
         finished = 0;
         for (uint64_t i = 1; i <= MOST; i++) {
             assert_true(times[i] <= 1);
-            assert_int_equal(times[i], state_of(&b, i) == ITEM_done);
+            assert_int_equal(times[i], state_of(&b, i) == ENTRY_done);
             finished += (size_t)times[i];
         }
         assert_true(finished >= before);

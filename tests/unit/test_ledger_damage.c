@@ -108,6 +108,40 @@ static void a_damaged_ledger_is_set_aside(void **state)
         is_set_aside(hurt_entry);
 }
 
+/* Where there may be room is a guess: whatever it says, keys do not lie on each other. */
+static uint64_t guess;
+
+static void hurt_guess(struct head *head)
+{
+    head->room_at = guess ? guess : head->entry[0].at;
+}
+
+static void a_wrong_guess_of_where_there_is_room(void **state)
+{
+    static const uint64_t guesses[] = {0, 8, 64, 12345, UINT64_C(1) << 62, UINT64_MAX - 63};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(guesses); i++) {
+        struct place place = place_new();
+        struct fly_ledger *ledger = ledger_at(place.path);
+        struct fly_limiter *l[3];
+
+        fly_limiter_free(limiter_of(ledger, "first", "rate=10/s"));
+        fly_ledger_close(ledger);
+        guess = guesses[i];
+        change_head(place.path, hurt_guess);
+        ledger = ledger_at(place.path);
+        l[0] = limiter_of(ledger, "first", "rate=10/s");
+        l[1] = limiter_of(ledger, "second", "window=9/1h");
+        l[2] = limiter_of(ledger, "third", "rate=10/s");
+        assert_true(fb_index_is_sound(ledger->head));
+        for (int n = 0; n < 3; n++)
+            fly_limiter_free(l[n]);
+        fly_ledger_close(ledger);
+        place_free(&place);
+    }
+}
+
 /* ---- a slot ---- */
 
 #define SLOT_SPEC "rate=1/1h burst=5"
@@ -220,6 +254,92 @@ static void a_damaged_slot_in_use_is_refused(void **state)
     place_free(&place);
 }
 
+/* ---- a lie about who uses it ---- */
+
+#define CROWDED "concurrency=3"
+
+/* A process that lives, but never heard of this ledger, is said to have all of it. */
+static void claim(struct head *head)
+{
+    struct slot *slot = fb_ledger_at(head, head->entry[0].at);
+    struct probe *learned = &slot->body.books.learned.probe;
+
+    atomic_store(&slot->seat[0].who, (uint64_t)getppid());
+    atomic_store(&slot->seat[0].out, 1);
+    for (int i = 0; i < FB_RECORDS; i++)
+        slot->record[i].who = 12345; /* nobody who has a seat */
+    learned->share = -6e35f;
+    learned->lean = -7.0f;
+    learned->rate = -1.0f;
+}
+
+static void refuse_and_accept(struct fly_limiter *l)
+{
+    int64_t now_ns = fly_now();
+
+    for (int i = 0; i < 40; i++, now_ns += S) {
+        struct fly_outcome o = FLY_OUTCOME_INIT;
+        (void)fly_limiter_take(l, now_ns, 1, &o.ticket);
+        o.sent_ns = now_ns;
+        o.status = i % 9 == 8 ? 429 : 200;
+        o.limit = 100;
+        o.remaining = 100 - i;
+        o.reset_ns = now_ns + 60 * S;
+        fly_limiter_report(l, now_ns, &o);
+    }
+}
+
+static void nobody_uses_what_nobody_has_open(void **state)
+{
+    struct place place = place_new();
+
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(grants_now(limiter_of(ledger_at(place.path), "core", CROWDED), 1));
+    assert_int_equal(status_of(child), 1);
+    change_head(place.path, claim);
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", CROWDED);
+    struct slot *slot = slot_of(l);
+    assert_int_equal(slot->body.books.in_flight, 0);
+    for (int i = 0; i < FB_RECORDS; i++)
+        assert_int_equal(slot->record[i].ticket, 0);
+    assert_true(slot->body.books.learned.probe.share > 0.0f);
+    refuse_and_accept(l);
+    assert_true(fly_limiter_rate(l) > 0.0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
+/* Who opens it beside somebody else leaves all as it is. */
+static void a_ledger_in_use_stays_of_its_era(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", CROWDED " adapt=off");
+    uint64_t era = ledger->head->era;
+
+    (void)state;
+    assert_int_equal(grants_now(l, 2), 2);
+    struct fly_ledger *beside = ledger_at(place.path);
+    struct fly_limiter *other = limiter_of(beside, "core", CROWDED " adapt=off");
+    assert_true(beside->head->era == era);
+    assert_int_equal(grants_now(other, 9), 1);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    ledger = ledger_at(place.path);
+    assert_true(ledger->head->era == era);
+    fly_ledger_close(ledger);
+    fly_limiter_free(other);
+    fly_ledger_close(beside);
+    ledger = ledger_at(place.path);
+    assert_true(ledger->head->era != era);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
 /* ---- left in the middle ---- */
 
 /* A change that its process did not live to finish never was. */
@@ -302,10 +422,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_damaged_ledger_is_set_aside),
+        cmocka_unit_test(a_wrong_guess_of_where_there_is_room),
         cmocka_unit_test(a_damaged_slot_is_made_anew_with_nothing_left),
         cmocka_unit_test(a_spec_without_an_end),
         cmocka_unit_test(a_word_below_the_books),
         cmocka_unit_test(a_damaged_slot_in_use_is_refused),
+        cmocka_unit_test(nobody_uses_what_nobody_has_open),
+        cmocka_unit_test(a_ledger_in_use_stays_of_its_era),
         cmocka_unit_test(half_a_change_is_undone),
         cmocka_unit_test(a_whole_change_holds),
         cmocka_unit_test(half_a_move_never_was),

@@ -170,6 +170,7 @@ static void a_ledger_is_made_whole_or_not_at_all(void **state)
 static const struct row using[] = {
     {{"mmap", 0, 1, ENOMEM}, ENOMEM, "Cannot allocate memory"},
     {{"stat", 0, 1, ENOENT}, ENOTSUP, "another container"},
+    {{"getrandom", 0, 1, ENOSYS}, EIO, "no random numbers"},
     {{"open", 1, 1, EMFILE}, 0, ""}, /* no boot id can be read: as after another boot */
 };
 

@@ -2,6 +2,8 @@
 /* Rows of metrics, series that are merged, and the report that is drawn from them. */
 #include "unit.h"
 
+#include <jansson.h>
+
 #include "fetch/metrics.h"
 #include "view/report.h"
 #include "view/series.h"
@@ -121,7 +123,7 @@ static struct example *example_new(int rows)
     return e;
 }
 
-/* Every element that is opened is closed, in order; void elements of HTML have no end. */
+/* Every element that is opened is closed, in order. */
 static void check_nesting(const char *text)
 {
     char open[32][16];
@@ -138,7 +140,7 @@ static void check_nesting(const char *text)
             continue;
         assert_true(size > 0 && size < sizeof name);
         memcpy(name, from, size);
-        if (strcmp(name, "meta") == 0 || (close[-1] == '/' && at[1] != '/'))
+        if (close[-1] == '/' && at[1] != '/')
             continue;
         if (at[1] != '/') {
             assert_true(depth < 32);
@@ -151,30 +153,66 @@ static void check_nesting(const char *text)
     assert_int_equal(depth, 0);
 }
 
-static void pages_and_pictures_are_well_formed(void **state)
+static void pictures_are_well_formed(void **state)
 {
     static const int ROWS[] = {0, 1, 2, 60, 1000};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         struct example *e = example_new(ROWS[i]);
-        struct buffer page = BUFFER_INIT;
         struct buffer picture = BUFFER_INIT;
 
-        fb_view_report_html(&e->report, &page);
         fb_view_report_svg(&e->report, &picture);
-        check_nesting(fb_buffer_text(&page));
         check_nesting(fb_buffer_text(&picture));
-        assert_null(strstr(page.bytes, "<script"));
-        assert_null(strstr(page.bytes, "<img"));
-        assert_null(strstr(page.bytes, "nan"));
         assert_null(strstr(picture.bytes, "nan"));
-        assert_null(strstr(page.bytes, "inf\""));
-        assert_null(strstr(page.bytes, "style=\""));
-        assert_contains(page.bytes, "&lt;script&gt;");
-        assert_contains(page.bytes, "default-src 'none'; style-src 'sha256-");
-        fb_buffer_fini(&page);
         fb_buffer_fini(&picture);
+        free(e);
+    }
+}
+
+/* What is between the element that holds the figures and its end. */
+static const char *figures_of(const char *page, size_t *ret_size)
+{
+    const char *mark = "id=\"boot\">";
+    const char *from = strstr(page, mark);
+    const char *end = from ? strstr(from, "</script>") : NULL;
+
+    assert_non_null(end);
+    *ret_size = (size_t)(end - from) - strlen(mark);
+    return from + strlen(mark);
+}
+
+static void pages_hold_their_figures_and_nobody_elses(void **state)
+{
+    static const int ROWS[] = {0, 1, 60, 1000};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        struct example *e = example_new(ROWS[i]);
+        struct buffer page = BUFFER_INIT;
+        size_t size;
+
+        fb_view_put(e->batch.command, sizeof e->batch.command, "flyball fetch of-mine");
+        fb_view_put(e->batch.journal, sizeof e->batch.journal, "/home/me/mine.journal");
+        fb_view_report_html(&e->report, &page);
+        const char *json = figures_of(fb_buffer_text(&page), &size);
+        json_t *root = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(root);
+        assert_true(json_is_true(json_object_get(root, "frozen")));
+        assert_int_equal(
+            json_integer_value(json_object_get(json_object_get(root, "latency"), "count")),
+            ROWS[i]);
+        const json_t *history = json_object_get(root, "history");
+        assert_int_equal(json_array_size(json_object_get(history, "ends_s")), e->series.count);
+        json_decref(root);
+        assert_null(memchr(json, '<', size));
+        assert_null(strstr(page.bytes, "<img"));
+        assert_null(strstr(page.bytes, "<script>alert"));
+        assert_null(strstr(page.bytes, "of-mine"));
+        assert_null(strstr(page.bytes, "mine.journal"));
+        assert_contains(page.bytes, "&lt;img onerror=x&gt;");
+        assert_contains(page.bytes, "default-src 'none'; script-src 'sha256-");
+        fb_buffer_fini(&page);
         free(e);
     }
 }
@@ -195,7 +233,8 @@ int main(void)
         cmocka_unit_test(columns_and_rows_fit_together),
         cmocka_unit_test(every_cause_has_a_column),
         cmocka_unit_test(nothing_is_lost_when_rows_are_merged),
-        cmocka_unit_test(pages_and_pictures_are_well_formed),
+        cmocka_unit_test(pictures_are_well_formed),
+        cmocka_unit_test(pages_hold_their_figures_and_nobody_elses),
         cmocka_unit_test(names_say_what_a_report_is),
     };
 

@@ -10,6 +10,8 @@
 #include "util/alloc.h"
 
 static int woken;
+static const struct news_want ALL = {.items = true};
+static const struct news_want NO_ITEMS = {.items = false};
 
 static void wake(void *context)
 {
@@ -38,11 +40,11 @@ static void an_item(void **state)
 
     (void)state;
     begin(&n);
-    assert_false(fb_news_next(&n, &cursor, &b));
+    assert_false(fb_news_next(&n, &ALL, &cursor, &b));
     fb_news_add(&n, "audit", "{\"a\":1}", 7);
     assert_int_equal(woken, 1);
-    assert_true(fb_news_next(&n, &cursor, &b));
-    assert_false(fb_news_next(&n, &cursor, &b));
+    assert_true(fb_news_next(&n, &ALL, &cursor, &b));
+    assert_false(fb_news_next(&n, &ALL, &cursor, &b));
     assert_string_equal(fb_buffer_text(&b), "id: 1700000000-1\nevent: audit\ndata: {\"a\":1}\n\n");
     fb_buffer_fini(&b);
     char *huge = fb_alloc(NEWS_ITEM_BYTES + 1);
@@ -55,7 +57,7 @@ static void an_item(void **state)
 static uint64_t cursor_of(struct news *n, const char *id, bool expect_gap)
 {
     bool gap = !expect_gap;
-    uint64_t at = fb_news_cursor(n, fb_slice_of(id), &gap);
+    uint64_t at = fb_news_cursor(n, &ALL, fb_slice_of(id), &gap);
 
     if (gap != expect_gap)
         fail_msg("%s: gap %d", id, gap);
@@ -84,12 +86,80 @@ static void who_comes_back(void **state)
     uint64_t cursor = 4;
     int count = 0;
     add(&n, NEWS_MAX);
-    while (fb_news_next(&n, &cursor, &b))
+    while (fb_news_next(&n, &ALL, &cursor, &b))
         count++;
     assert_int_equal(count, NEWS_MAX);
     static const char GAP[] = "event: gap\ndata: {}\n\nid: 1700000000-11\n";
     assert_memory_equal(fb_buffer_text(&b), GAP, sizeof GAP - 1);
     fb_buffer_fini(&b);
+    fb_news_fini(&n);
+}
+
+static void add_item(struct news *n, const char *id)
+{
+    assert_true(fb_news_add_item(n, fb_news_about(id), "changed", fb_slice_of("{}")));
+}
+
+/* How many come after `cursor`; and whether a gap is among them. */
+static int count_after(struct news *n, const struct news_want *want, uint64_t cursor, bool *ret_gap)
+{
+    struct buffer b = BUFFER_INIT;
+    int count = 0;
+
+    while (fb_news_next(n, want, &cursor, &b))
+        count++;
+    *ret_gap = b.size > 0 && strstr(fb_buffer_text(&b), "event: gap") != NULL;
+    fb_buffer_fini(&b);
+    return count;
+}
+
+static void changes_of_items_are_numbered_with_the_rest(void **state)
+{
+    const struct news_want b_alone = {.items = true, .about = fb_news_about("b")};
+    struct news n;
+    struct buffer b = BUFFER_INIT;
+    bool gap;
+    uint64_t cursor = 0;
+
+    (void)state;
+    begin(&n);
+    add_item(&n, "a");
+    add(&n, 1);
+    add_item(&n, "b");
+    assert_int_equal(count_after(&n, &ALL, 0, &gap), 3);
+    assert_int_equal(count_after(&n, &ALL, 1, &gap), 2);
+    assert_int_equal(count_after(&n, &NO_ITEMS, 0, &gap), 1);
+    assert_int_equal(count_after(&n, &b_alone, 0, &gap), 2);
+    assert_int_equal(fb_news_recent(&n, 1), 1);
+    assert_int_equal(fb_news_recent(&n, 0), 3);
+    assert_true(fb_news_next(&n, &ALL, &cursor, &b));
+    assert_true(fb_news_next(&n, &ALL, &cursor, &b));
+    assert_string_equal(fb_buffer_text(&b), "id: 1700000000-1\nevent: changed\ndata: {}\n\n"
+                                            "id: 1700000000-2\nevent: audit\ndata: {}\n\n");
+    fb_buffer_fini(&b);
+    char *huge = fb_alloc(NEWS_ITEM_BYTES + 1);
+    assert_false(fb_news_add_item(&n, 1, "changed", (struct slice){huge, NEWS_ITEM_BYTES + 1}));
+    fb_free(huge);
+    fb_news_fini(&n);
+}
+
+static void changes_push_out_changes_and_nothing_else(void **state)
+{
+    struct news n;
+    bool gap;
+
+    (void)state;
+    begin(&n);
+    add(&n, 3);
+    for (int i = 0; i < NEWS_CHANGES + 5; i++)
+        add_item(&n, "a");
+    assert_int_equal(count_after(&n, &NO_ITEMS, 0, &gap), 3);
+    assert_false(gap);
+    assert_int_equal(count_after(&n, &ALL, 7, &gap), NEWS_CHANGES);
+    assert_true(gap);
+    assert_int_equal(count_after(&n, &ALL, 8, &gap), NEWS_CHANGES);
+    assert_false(gap);
+    assert_int_equal(fb_news_recent(&n, 2), 1);
     fb_news_fini(&n);
 }
 
@@ -217,8 +287,12 @@ static void rings_feed_rings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_item),          cmocka_unit_test(who_comes_back),
-        cmocka_unit_test(what_is_news),     cmocka_unit_test(no_flood),
+        cmocka_unit_test(an_item),
+        cmocka_unit_test(who_comes_back),
+        cmocka_unit_test(changes_of_items_are_numbered_with_the_rest),
+        cmocka_unit_test(changes_push_out_changes_and_nothing_else),
+        cmocka_unit_test(what_is_news),
+        cmocka_unit_test(no_flood),
         cmocka_unit_test(rings_feed_rings),
     };
 

@@ -90,6 +90,8 @@ static void units_that_no_rule_can_tell(void **state)
     assert_int_equal(get("slack")->retry, RESET_DELTA_S);
     assert_string_equal(get("github")->quota_path, "/rate_limit");
     assert_null(get("gitlab")->quota_path);
+    assert_true(get("github")->unmodified_free);
+    assert_false(get("gitlab")->unmodified_free);
 }
 
 static void hosts(void **state)

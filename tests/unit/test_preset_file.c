@@ -23,6 +23,7 @@ static int read_text(const char *text, struct mistakes *m, struct preset_file *r
 }
 
 static const char whole[] = HEAD "quota: /rate\n"
+                                 "unmodified: free\n"
                                  "reset: epoch-milliseconds\n"
                                  "retry: milliseconds\n"
                                  "contact: asked\n"
@@ -48,6 +49,7 @@ static void a_whole_file(void **state)
     assert_string_equal(f.preset.hosts[0], "a.example");
     assert_null(f.preset.hosts[1]);
     assert_string_equal(f.preset.quota_path, "/rate");
+    assert_true(f.preset.unmodified_free);
     assert_int_equal(f.preset.reset, RESET_EPOCH_MS);
     assert_int_equal(f.preset.retry, RESET_DELTA_MS);
     assert_true(f.preset.asks_contact);
@@ -69,11 +71,11 @@ static const struct {
     {"{}\n", "f.yaml:1:1: 'title' is missing\nf.yaml:1:1: 'documentation' is missing\n"
              "f.yaml:1:1: 'hosts' is missing\n"},
     {HEAD "limti: rate=5/s\n",
-     "f.yaml:4:1: unknown key 'limti', expected one of title, documentation, hosts, quota, reset, "
-     "retry, contact, limit, pools (did you mean 'limit'?)\n"},
+     "f.yaml:4:1: unknown key 'limti', expected one of title, documentation, hosts, quota, "
+     "unmodified, reset, retry, contact, limit, pools (did you mean 'limit'?)\n"},
     {HEAD "owner: me\n",
-     "f.yaml:4:1: unknown key 'owner', expected one of title, documentation, hosts, quota, reset, "
-     "retry, contact, limit, pools\n"},
+     "f.yaml:4:1: unknown key 'owner', expected one of title, documentation, hosts, quota, "
+     "unmodified, reset, retry, contact, limit, pools\n"},
     {HEAD "limit: rate=fast\n",
      "f.yaml:4:8: rate=fast: not understood, expected a rate such as 10/s\n"},
     {HEAD "limit: [rate=5/s]\n", "f.yaml:4:8: expected a limit text such as window=5000/1h\n"},
@@ -83,6 +85,7 @@ static const struct {
     {HEAD "reset: minutes\n",
      "f.yaml:4:8: 'minutes' is no unit, expected seconds, milliseconds, epoch-seconds or "
      "epoch-milliseconds\n"},
+    {HEAD "unmodified: cheap\n", "f.yaml:4:13: 'cheap': expected free\n"},
     {HEAD "contact: please\n", "f.yaml:4:10: 'please': expected asked\n"},
     {HEAD "retry: {}\n",
      "f.yaml:4:8: expected seconds, milliseconds, epoch-seconds or epoch-milliseconds\n"},

@@ -33,6 +33,7 @@ struct world {
     double told_share;     /* headers tell this share of the truth; 0: no headers */
     int64_t clock_step_ns; /* what its clock is ahead, in headers */
     double noise;          /* share of requests that are refused for nothing */
+    double stumbles;       /* share of requests that fail by a bare 503 */
     double missing;        /* share of requests that are served by 404 */
     int64_t dead_from_ns, dead_until_ns; /* an outage of 500s and timeouts */
 
@@ -144,11 +145,20 @@ static inline int64_t reset_of(const struct world *w)
     return (w->window_no + 1) * w->length_ns - w->phase_ns;
 }
 
+/* As servers do: in whole seconds, a second at least. */
+static inline void tell_wait(const struct world *w, struct fly_outcome *o)
+{
+    double wait_s = w->kind == BUCKET ? (1.0 - w->level) / w->rate : 0.0;
+
+    if (w->kind != BUCKET)
+        o->retry_after_ns = reset_of(w) - w->now_ns;
+    else
+        o->retry_after_ns = (int64_t)(wait_s < 1.0 ? 1.0 : ceil(wait_s)) * S;
+}
+
 static inline void tell(struct world *w, struct fly_outcome *o)
 {
     turn_window(w);
-    if (w->retry_after && o->status >= 400 && o->status != 404)
-        o->retry_after_ns = reset_of(w) - w->now_ns;
     if (w->told_share > 0.0) {
         o->limit = (int64_t)(w->told_share * (double)w->count);
         o->remaining = o->limit > w->used ? o->limit - w->used : 0;
@@ -166,10 +176,16 @@ static inline struct fly_outcome served(struct world *w, uint64_t ticket, int64_
         o.status = w->sent % 3 == 0 ? 0 : 500;
         return o;
     }
+    if (w->stumbles > 0.0 && fb_rng_unit(&w->rng) < w->stumbles) {
+        o.status = 503;
+        return o;
+    }
     if (noise || !admits(w, cost))
         o.status = w->refuses_with ? w->refuses_with : 429;
     else if (missing)
         o.status = 404;
+    if (w->retry_after && o.status >= 400 && o.status != 404)
+        tell_wait(w, &o);
     if (w->length_ns > 0)
         tell(w, &o);
     return o;

@@ -255,7 +255,7 @@ static void pauses_between_pings_grow(void **state)
         ping(&h, 429);
     }
     assert_at_least(pause_ns, 3599 * S);
-    assert_int_equal(h.c.probe.failed_pings, UINT8_MAX);
+    assert_int_equal(h.c.probe.failed_pings, PINGS_MAX);
 }
 
 /* Once an opening was seen the next one is a round time after it. */
@@ -453,7 +453,7 @@ static void a_503_in_a_look_is_believed_sooner(void **state)
     assert_int_equal(p->episode, EPISODE_WAITING);
 
     h = looking(10.0f, 0.02f, 300.0f); /* but not where looks are refused by chance */
-    p->surprises = 2;
+    p->surprises = 3;
     for (int i = 0; i < 3; i++) {
         p->soft_gap = 90;
         request(&h, 503);
@@ -486,17 +486,152 @@ static void regular_503s_are_refusals(void **state)
     assert_int_equal(p->episode, EPISODE_NONE);
 }
 
-/* The first may be a mishap on top, the second is not. */
-static void the_second_403_to_a_ping_is_a_refusal(void **state)
+/* What fails instead of being refused says nothing, but nothing is sent into a row of failures. */
+static void pings_that_fail_come_ever_more_rarely(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    float pause_s = p->pause_s;
+    ping(&h, 403);
+    ping(&h, 403);
+    assert_true(p->pause_s == pause_s);
+    for (int i = 0; i < 40; i++)
+        ping(&h, 403);
+    assert_true(p->pause_s == OUTAGE_MAX_S);
+    assert_int_equal(p->failed_pings, 0);
+    assert_int_equal(p->failed_row, FAILED_ROW_MAX);
+}
+
+/* A provider that refuses by 429 means something else by a 503. */
+static void after_a_429_bare_503s_are_failures(void **state)
 {
     struct hand h = settled(10.0f, 300.0f);
 
     (void)state;
     refuse(&h);
-    ping(&h, 403);
-    assert_int_equal(h.c.probe.failed_pings, 0);
-    ping(&h, 403);
-    assert_int_equal(h.c.probe.failed_pings, 1);
+    recover(&h, NULL);
+    assert_true(fb_probe_says_429(&h.c.probe));
+    for (int i = 0; i < 40; i++)
+        request(&h, i % 5 < 2 ? 503 : 200);
+    assert_int_equal(h.c.probe.episode, EPISODE_NONE);
+    h.o.retry_after_ns = 20 * S; /* unless it says so */
+    request(&h, 503);
+    assert_int_equal(h.c.probe.episode, EPISODE_WAITING);
+}
+
+/* Two in five fail at any pace, however slow: after some cuts they say nothing any more. */
+static struct hand stumbling(void)
+{
+    struct hand h = hand_of("");
+
+    for (int i = 0; i < 100 && !fb_probe_stumbles(&h.c.probe); i++) {
+        ping(&h, i % 5 < 2 ? 503 : 200);
+        h.now_ns += fb_span(1.0 / h.pace.rate);
+    }
+    assert_int_equal(h.c.probe.soft_row, SOFT_ROW_MAX);
+    return h;
+}
+
+static void a_share_that_fails_at_any_pace_is_no_limit(void **state)
+{
+    struct hand h = stumbling();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    assert_int_equal(p->phase, PROBE_FIRST);
+    assert_true(p->rate >= 1.0f && p->window_s == 0.0f && !p->opening_seen);
+    for (int i = 0; i < 200; i++) {
+        h.now_ns += 10 * MS;
+        request(&h, i % 5 < 2 ? 503 : 200);
+        assert_int_equal(p->episode, EPISODE_NONE);
+    }
+    assert_true(h.pace.rate > 50.0);
+
+    for (int i = 0; i < FAILED_ROW_MAX && p->episode == EPISODE_NONE; i++)
+        request(&h, 503);
+    assert_int_equal(p->episode, EPISODE_WAITING); /* but many in a row are an outage */
+    assert_true(p->outage);
+}
+
+/* When nearly all of them fail, or hardly any, that was about something else. */
+static void a_share_that_ends_is_forgotten(void **state)
+{
+    struct hand h = stumbling();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->soft_mean = 1.26f;
+    request(&h, 503);
+    request(&h, 503);
+    assert_true(p->soft_row < SOFT_ROW_MAX);
+
+    h = stumbling();
+    p->soft_mean = 99.0f;
+    p->soft_gap = 200;
+    request(&h, 503);
+    assert_true(p->soft_row < SOFT_ROW_MAX);
+
+    h = stumbling(); /* a window that headers told is a window */
+    p->soft_row = SOFT_ROW_MAX - 1;
+    p->since_refusal = 2;
+    p->told_reset_ns = h.now_ns;
+    p->window_s = 60.0f;
+    p->soft_gap = 1;
+    request(&h, 503);
+    assert_true(fb_probe_stumbles(p) && p->window_s == 60.0f);
+}
+
+/* What was sent before the cut does not say whether it helped. */
+static void a_straggler_is_not_counted(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->since_refusal = 5;
+    request(&h, 503);
+    request(&h, 503);
+    assert_int_equal(p->episode, EPISODE_WAITING);
+    assert_int_equal(p->soft_row, 1);
+    recover(&h, NULL);
+    p->soft_row = 1;
+    h.id = h.latest - 2;
+    reply(&h, 503);
+    assert_int_equal(p->soft_row, 1);
+    assert_int_equal(p->episode, EPISODE_NONE);
+}
+
+/* Refusals by 503 that end when it slows down: what was counted says so. */
+static void a_count_that_fits_the_pace_is_about_the_pace(void **state)
+{
+    struct hand h = settled(10.0f, 12.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->soft_row = 3;
+    p->soft_gap = 1;
+    p->since_refusal = 10;
+    request(&h, 503);
+    assert_int_equal(p->soft_row, 4);
+    recover(&h, READ_SURPRISE);
+    assert_int_equal(p->soft_row, 3);
+}
+
+/* By chance some come later: that does not undo what all the others showed. */
+static void a_503_that_comes_late_outweighs_one(void **state)
+{
+    (void)state;
+    for (uint8_t row = 0; row < SOFT_ROW_MAX; row++) {
+        struct hand h = settled(10.0f, 300.0f);
+        h.c.probe.soft_row = row & 7u;
+        h.c.probe.soft_gap = 1;
+        request(&h, 503);
+        assert_int_equal(h.c.probe.episode, EPISODE_WAITING);
+        assert_int_equal(h.c.probe.soft_row, row > 0 ? row - 1 : 0);
+    }
 }
 
 static void counters_stay_at_their_ends(void **state)
@@ -536,7 +671,13 @@ int main(void)
         cmocka_unit_test(a_403_that_tells_a_wait_is_a_refusal),
         cmocka_unit_test(a_503_in_a_look_is_believed_sooner),
         cmocka_unit_test(regular_503s_are_refusals),
-        cmocka_unit_test(the_second_403_to_a_ping_is_a_refusal),
+        cmocka_unit_test(after_a_429_bare_503s_are_failures),
+        cmocka_unit_test(a_share_that_fails_at_any_pace_is_no_limit),
+        cmocka_unit_test(a_share_that_ends_is_forgotten),
+        cmocka_unit_test(a_straggler_is_not_counted),
+        cmocka_unit_test(a_count_that_fits_the_pace_is_about_the_pace),
+        cmocka_unit_test(a_503_that_comes_late_outweighs_one),
+        cmocka_unit_test(pings_that_fail_come_ever_more_rarely),
         cmocka_unit_test(counters_stay_at_their_ends),
     };
 

@@ -16,6 +16,11 @@ static void surprises_in_a_row_are_noise(void **state)
     refuse(&h);
     recover(&h, READ_SURPRISE);
     assert_int_equal(p->surprises, 2);
+    assert_true(p->limit < proven && p->margin == 4.0f * MARGIN);
+    serve(&h, 100);
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    assert_int_equal(p->surprises, 3);
     assert_true(p->limit == proven && p->margin == 2.0f * MARGIN);
 
     serve(&h, 150);
@@ -42,6 +47,25 @@ static void surprises_far_apart_are_unrelated(void **state)
     assert_no_raise(&h);
 }
 
+/* Who tells when to come again does not refuse by chance: the limit is lower still. */
+static void refusals_that_tell_a_wait_are_no_noise(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        float limit = p->limit;
+        h.o.retry_after_ns = S;
+        refuse(&h);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, READ_SURPRISE);
+        assert_true(p->surprises <= 2 && p->limit < limit);
+        serve(&h, 100);
+    }
+    assert_false(p->noise_known);
+}
+
 /* A limit that is overrun refuses again and again; all since it began is one measurement. */
 static void more_than_the_usual_noise_is_measured(void **state)
 {
@@ -50,16 +74,16 @@ static void more_than_the_usual_noise_is_measured(void **state)
     struct probe *p = &often.c.probe;
 
     (void)state;
-    p->surprises = 2;
+    p->surprises = 3;
     p->noise_gap = 200.0f;
     refuse(&often);
     recover(&often, READ_NOISE);
     assert_true(p->unrest == 0.0f);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         serve(&often, 10);
         refuse(&often);
         recover(&often, READ_NOISE);
-        assert_int_equal(p->surprises, 2);
+        assert_int_equal(p->surprises, 3);
         assert_true(p->unrest > 0.0f && p->accepted > 10.0f * (float)(i + 1));
     }
     serve(&often, 10);
@@ -69,10 +93,10 @@ static void more_than_the_usual_noise_is_measured(void **state)
     assert_true(p->limit < 8.5f);
     assert_no_raise(&often);
 
-    twice.c.probe.surprises = 2;
+    twice.c.probe.surprises = 3;
     twice.c.probe.noise_gap = 300.0f;
     twice.c.probe.since_refusal = 0;
-    twice.c.probe.unrest = 1.0f;
+    twice.c.probe.unrest = UNREST_MAX - 3.0f;
     refuse(&twice);
     ping(&twice, 429);
     recover(&twice, READ_NOISE);
@@ -86,7 +110,7 @@ static void one_refusal_in_a_noisy_place_proves_nothing(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    p->surprises = 2;
+    p->surprises = 3;
     p->noise_gap = 200.0f;
     refuse(&h);
     float rate = p->rate;
@@ -98,10 +122,10 @@ static void one_refusal_in_a_noisy_place_proves_nothing(void **state)
     serve(&h, 30); /* two in one step do */
     refuse(&h);
     recover(&h, READ_EXPECTED);
-    assert_int_equal(p->surprises, 2);
+    assert_int_equal(p->surprises, 3);
 
     h = looking(10.0f, 0.02f, 200.0f); /* and so does one that stays shut */
-    p->surprises = 2;
+    p->surprises = 3;
     p->noise_gap = 50.0f;
     p->since_refusal = 0;
     refuse(&h);
@@ -115,6 +139,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(surprises_in_a_row_are_noise),
         cmocka_unit_test(surprises_far_apart_are_unrelated),
+        cmocka_unit_test(refusals_that_tell_a_wait_are_no_noise),
         cmocka_unit_test(more_than_the_usual_noise_is_measured),
         cmocka_unit_test(one_refusal_in_a_noisy_place_proves_nothing),
     };

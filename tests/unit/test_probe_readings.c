@@ -77,7 +77,26 @@ static void a_window_that_was_shut_for_a_short_time(void **state)
     assert_true(p->total > 50.0f);
 }
 
-static void a_told_wait_is_a_window_from_a_second_on(void **state)
+/* Rounded up to whole seconds, the wait of a bucket for the next request is a second, too. */
+static void a_told_second_is_no_window(void **state)
+{
+    struct hand h = settled(10.0f, 200.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.o.retry_after_ns = S;
+    refuse(&h);
+    int64_t refused_ns = h.now_ns;
+    assert_true(p->told_when && p->failed_pings == 0);
+    assert_int_equal(h.pace.not_before_ns, refused_ns + S);
+    h.o.retry_after_ns = FLY_ABSENT;
+    recover(&h, READ_SURPRISE);
+    assert_true(p->window_s == 0.0f);
+    assert_int_equal(p->empty_ns, refused_ns + S - S / 3); /* it may have stored that much */
+    assert_no_raise(&h);
+}
+
+static void a_told_wait_is_a_window_from_three_seconds_on(void **state)
 {
     struct hand h = settled(10.0f, 200.0f);
     struct probe *p = &h.c.probe;
@@ -174,6 +193,26 @@ static void a_window_that_lasts_longer(void **state)
     assert_true(h.c.probe.window_s == 120.0f);
     recover(&h, READ_WINDOW);
     assert_no_raise(&h);
+}
+
+/* More than one quota was accepted: another window has begun, whenever that was. */
+static void a_window_that_began_again_meanwhile(void **state)
+{
+    struct hand h = in_window(5.0f, 60.0f, 65.0f, 310.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    assert_true(p->window_s == 60.0f);
+    recover(&h, READ_WINDOW);
+    assert_true(p->window_s == 60.0f);
+    assert_close((double)p->limit, 310.0 / 120.0, 0.1);
+
+    h = in_window(5.0f, 60.0f, 62.0f, 312.0f); /* nor does a refused ping make it longer */
+    refuse(&h);
+    ping(&h, 429);
+    recover(&h, READ_WINDOW);
+    assert_true(p->window_s == 60.0f);
 }
 
 static void a_second_opening_measures_the_window(void **state)
@@ -417,7 +456,7 @@ static void refusals_in_a_row_cut_the_limit(void **state)
         p->failed_pings = 0;
     }
     assert_true(p->limit >= 0.001f && h.pace.rate >= 0.0001);
-    assert_int_equal(p->cuts, UINT8_MAX);
+    assert_int_equal(p->cuts, CUTS_MAX);
 }
 
 /* A limit from a few requests is tried again soon, but not for ever. */
@@ -641,7 +680,7 @@ static void far_beyond_the_limit_a_raise_is_tried(void **state)
     steep.c.probe.ahead = 20.0f;
     slow.c.probe.ahead = 20.0f;
     slow.c.probe.burst = 5.0f;
-    slow.c.probe.surprises = 2; /* noise stays what it is */
+    slow.c.probe.surprises = 3; /* noise stays what it is */
     steep.c.probe.surprises = 1;
     for (size_t i = 0; i < COUNT_OF(both); i++) {
         refuse(both[i]);
@@ -650,7 +689,7 @@ static void far_beyond_the_limit_a_raise_is_tried(void **state)
         assert_true(both[i]->c.probe.limit > 10.0f && both[i]->c.probe.limit_before == 10.0f);
         assert_no_raise(both[i]);
     }
-    assert_int_equal(slow.c.probe.surprises, 2);
+    assert_int_equal(slow.c.probe.surprises, 3);
     assert_int_equal(steep.c.probe.surprises, 0);
     assert_true(slow.c.probe.burst >= 19.0f);
 }
@@ -702,11 +741,13 @@ int main(void)
         cmocka_unit_test(the_first_window_after_a_long_climb),
         cmocka_unit_test(the_first_window_never_raises),
         cmocka_unit_test(a_window_that_was_shut_for_a_short_time),
-        cmocka_unit_test(a_told_wait_is_a_window_from_a_second_on),
+        cmocka_unit_test(a_told_second_is_no_window),
+        cmocka_unit_test(a_told_wait_is_a_window_from_three_seconds_on),
         cmocka_unit_test(what_opens_soon_is_no_window),
         cmocka_unit_test(few_and_refused_again_counts),
         cmocka_unit_test(exhausted_in_the_window_that_was_seen_to_open),
         cmocka_unit_test(a_window_that_lasts_longer),
+        cmocka_unit_test(a_window_that_began_again_meanwhile),
         cmocka_unit_test(a_second_opening_measures_the_window),
         cmocka_unit_test(exhausted_long_after_the_opening),
         cmocka_unit_test(the_reset_that_is_told_says_when),

@@ -11,6 +11,7 @@ static void a_look_begins_small_and_doubles(void **state)
     double lean = 0.02;
 
     (void)state;
+    p->moves = true; /* else what is stored is used up slowly */
     h.now_ns = p->look_ns - S;
     request(&h, 200);
     assert_true(p->lean == -MARGIN);
@@ -134,7 +135,7 @@ static void a_trial_that_lasts_is_won(void **state)
     (void)state;
     p->phase = PROBE_TRIAL;
     p->burst = 40.0f;
-    p->surprises = 2;
+    p->surprises = 3;
     p->margin = 4.0f * MARGIN;
     p->since_refusal = 5 * FAR + 1;
     p->look_ns = h.now_ns;
@@ -175,6 +176,45 @@ static void in_a_window_steps_are_windows(void **state)
     assert_true(h.pace.burst == 1.0); /* nothing is saved up in a window */
 }
 
+/* Where nothing moves there is time to tell what is stored from a higher limit. */
+static void what_is_stored_is_used_up_slowly(void **state)
+{
+    struct hand h = looking(10.0f, 0.08f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->burst = 40.0f;
+    serve(&h, STEP_STORED - 1);
+    assert_true(p->lean == 0.08f);
+    serve(&h, 30); /* half a minute is enough, too */
+    assert_true(p->lean == 0.16f && p->held == 0.0f);
+
+    p->burst = 0.0f; /* all of it is used up: this step proves the limit, the next its pace */
+    p->ahead = 20.0f;
+    serve(&h, STEP);
+    assert_true(p->lean == 0.32f && p->held == 10.0f);
+    serve(&h, STEP);
+    assert_true(p->held >= 13.2f);
+    refuse(&h);
+    recover(&h, READ_BEYOND);
+    assert_true(p->limit >= 13.2f);
+    assert_int_equal(p->phase, PROBE_SETTLED);
+}
+
+/* Forty answers of a slow limit take minutes: the clock ends a step of a look. */
+static void slow_limits_are_looked_at_by_the_clock(void **state)
+{
+    struct hand h = looking(0.2f, 0.04f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->burst = 100.0f;
+    serve(&h, STEP / 4 - 1);
+    assert_true(p->lean == 0.04f);
+    serve(&h, 6); /* a minute */
+    assert_true(p->lean > 0.04f);
+}
+
 /* Noise does not put off a look that is planned; anything else does. */
 static void when_the_next_look_is(void **state)
 {
@@ -182,13 +222,13 @@ static void when_the_next_look_is(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    p->surprises = 1;
+    p->surprises = 2;
     p->look_ns = h.now_ns + 10 * S;
     refuse(&h);
-    recover(&h, READ_SURPRISE); /* the second: noise */
+    recover(&h, READ_SURPRISE); /* the third: noise */
     assert_at_most(p->look_ns, 10010 * S);
     p->since_refusal = 0;
-    p->unrest = 1.0f;
+    p->unrest = UNREST_MAX - 3.0f;
     refuse(&h);
     ping(&h, 429);
     recover(&h, READ_NOISE); /* more than noise */
@@ -426,6 +466,8 @@ int main(void)
         cmocka_unit_test(a_trial_that_lasts_is_won),
         cmocka_unit_test(a_step_of_a_climb_clears_a_surprise),
         cmocka_unit_test(in_a_window_steps_are_windows),
+        cmocka_unit_test(what_is_stored_is_used_up_slowly),
+        cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
         cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),

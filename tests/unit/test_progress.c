@@ -87,6 +87,9 @@ static void line_while_learning_and_when_learned(void **state)
 
     (void)state;
     check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s of ?  429s 0  learning");
+    p.waits_ns = 14 * S;
+    check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s  429s 0  waits 14 s, learning");
+    p.waits_ns = 0;
     p.learning = false;
     p.throttled = 2;
     p.limit = 12.04;

@@ -87,6 +87,14 @@ static void attempts_are_bounded(void **state)
     row(&r, "download", FAIL_5XX, "RRRRSS"); /* a bound of the table's own */
     r.attempts_max = 5;
     row(&r, "download", FAIL_RESET, "RRRREE");
+    r.bounds_all = true;
+    r.attempts_max = 1;
+    row(&r, "download", FAIL_5XX, "EEEESS");
+    row(&r, "resolve", FAIL_CONNECT_TIMEOUT, "EEF");
+    row(&r, "download", FAIL_THROTTLED, "RRRRR"); /* not an attempt */
+    assert_int_equal(fb_recovery_add(&r, "download/5xx/1-3=retry", NULL), 0);
+    r.attempts_max = 2;
+    row(&r, "download", FAIL_5XX, "REEES");
 }
 
 static void rules_as_text(void **state)

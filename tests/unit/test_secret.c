@@ -8,8 +8,9 @@
 #include "mock/secret.h"
 
 #define SEEDS     40
-#define LEAST     0.88 /* with every seed */
-#define MEAN      0.9
+#define LEAST     0.87 /* with every seed: a store of half a second runs over in every hold */
+#define MEAN      0.92
+#define MOST      0.9 /* with nine seeds of ten */
 #define LONGEST_S 85.0
 
 static void draws_are_within_bounds_and_repeat(void **state)
@@ -20,9 +21,9 @@ static void draws_are_within_bounds_and_repeat(void **state)
         struct secret again = fb_secret_draw(seed);
         double needed_s = fb_secret_needed_s(&s, s.requests);
 
-        assert_true(s.rate >= 10.0 && s.rate <= 20.0 && (double)s.burst >= s.rate);
-        assert_true(s.burst <= 30);
-        assert_true(needed_s > 59.8 && needed_s <= 66.0);
+        assert_true(s.rate >= 10.0 && s.rate <= 20.0);
+        assert_true(s.burst >= 10 && s.burst <= 30);
+        assert_true(needed_s > 67.8 && needed_s <= 72.0);
         assert_string_equal(s.text, again.text);
         assert_int_equal(s.requests, again.requests);
     }
@@ -55,7 +56,11 @@ static double race(uint64_t seed, struct secret s, double least)
     double used = fb_secret_needed_s(&s, s.requests) / spent_s;
     assert_int_equal(m.rig.ends[ENGINE_OK], s.requests);
     assert_int_equal(m.arrivals - m.refused, s.requests);
-    if (used < least || spent_s > LONGEST_S || m.refused > 12)
+    if (getenv("FLYBALL_SHOW"))
+        print_message("seed %llu, %s: used %.1f %%, %.1f s, %lld refused\n",
+                      (unsigned long long)seed, s.text, 100.0 * used, spent_s,
+                      (long long)m.refused);
+    else if (used < least || spent_s > LONGEST_S || m.refused > 12)
         fail_msg("seed %llu, %s: used %.1f %%, %.1f s, %lld refused", (unsigned long long)seed,
                  s.text, 100.0 * used, spent_s, (long long)m.refused);
     mock_rig_fini(&m);
@@ -65,20 +70,26 @@ static double race(uint64_t seed, struct secret s, double least)
 static void nine_tenths_are_used(void **state)
 {
     double sum = 0.0;
+    int most = 0;
 
     (void)state;
-    for (uint64_t seed = 1000; seed < 1000 + SEEDS; seed++)
-        sum += race(seed, fb_secret_draw(seed), LEAST);
+    for (uint64_t seed = 1000; seed < 1000 + SEEDS; seed++) {
+        double used = race(seed, fb_secret_draw(seed), LEAST);
+
+        sum += used;
+        most += used >= MOST;
+    }
     assert_true(sum / SEEDS >= MEAN);
-    (void)race(4711, fb_secret_draw(4711), MEAN);
+    assert_true(most >= SEEDS * 9 / 10);
+    (void)race(4711, fb_secret_draw(4711), MOST);
 }
 
 /* A store that is full within the second of a Retry-After: less is there, and less is found. */
 static void a_small_store_costs_more(void **state)
 {
     (void)state;
-    (void)race(1, (struct secret){15.7, 10, 903, "rate=15.7/s burst=10"}, 0.7);
-    (void)race(2, (struct secret){19.4, 10, 1081, "rate=19.4/s burst=10"}, 0.7);
+    (void)race(1, (struct secret){15.7, 10, 903, "rate=15.7/s burst=10"}, 0.85);
+    (void)race(2, (struct secret){19.4, 10, 1081, "rate=19.4/s burst=10"}, 0.85);
 }
 
 int main(void)

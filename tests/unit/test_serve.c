@@ -490,6 +490,36 @@ static void turns_away_what_is_too_much(void **state)
     }
 }
 
+/* The oldest without a request makes room, but not one that has an answer to come. */
+static void who_makes_room(void **state)
+{
+    struct server_options small = fb_server_usual;
+
+    (void)state;
+    small.client_max = 2;
+    small.patience_ms = 1;
+    struct world *w = open_world(&small);
+    int busy = connect_to(w);
+    say(busy, GET("/wait"));
+    UNTIL(w, w->waiting);
+    int slow = connect_to(w);
+    say(slow, "GET / HT");
+    UNTIL(w, fb_server_stats(w->server).open == 2);
+    uint64_t then_ms = uv_now(&w->loop);
+    UNTIL(w, uv_now(&w->loop) > then_ms + 1);
+    int good = connect_to(w);
+    say(good, GET("/3"));
+    assert_contains(listen_to(w, good, "/3"), "200 OK");
+    assert_int_equal(fb_server_stats(w->server).made_room, 1);
+    fb_answer_begin(w->waiting, 200);
+    fb_answer_send(w->waiting, FB_SLICE("bye"));
+    assert_contains(listen_to(w, busy, "bye"), "200 OK");
+    close(slow);
+    close(busy);
+    close(good);
+    close_world(w);
+}
+
 static void drains(void **state)
 {
     struct world *w = open_world(&fb_server_usual);
@@ -585,6 +615,7 @@ int main(void)
         cmocka_unit_test(deadlines_end_what_stalls),
         cmocka_unit_test(cuts_who_does_not_read),
         cmocka_unit_test(turns_away_what_is_too_much),
+        cmocka_unit_test(who_makes_room),
         cmocka_unit_test(drains),
         cmocka_unit_test(drains_in_time),
         cmocka_unit_test(survives_want_of_memory),

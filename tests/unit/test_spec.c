@@ -123,6 +123,7 @@ static void spacing_is_even(void **state)
     assert_int_equal(read_spec("ahead=1").pacing, PACING_EVEN);
     assert_int_equal(read_spec("interval_max=10ms interval_min=10ms").interval_max_ns, 10 * MS);
     assert_int_equal(read_spec("interval_min=60s").interval_min_ns, 60 * S);
+    assert_int_equal(read_spec("interval_max=50ms").interval_max_ns, 50 * MS);
 }
 
 static void pacing_by_name(void **state)

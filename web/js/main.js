@@ -4,19 +4,35 @@ const boot = JSON.parse(document.getElementById('boot').textContent || '{}');
 const main = document.getElementById('main');
 const live = document.getElementById('live');
 const lost = document.getElementById('lost');
+const views = document.getElementById('views');
+const who = document.getElementById('who');
 const said = document.getElementById('said');
 let view = null;
 let announced = { at: 0, states: new Map() };
 
 /* ------------------------------------------------------------------------------------- routes */
 
-const ROUTES = [
-  [/^#\/p\/([^?]+)/, (m, query) => makeProvider(decodeURIComponent(m[1]), query.get('pool') || 'default')],
-  [/^#\/batches/, () => makeBatches()],
-  [/^#\/audit/, () => makeAudit()],
-  [/^#\/settings/, () => makeSettings()],
-  [/^/, () => makeOverview(boot)],
+const VIEWS = [
+  { hash: '#/', title: 'Overview', make: () => makeOverview(boot) },
+  { hash: '#/freshness', title: 'Freshness', make: () => makeFreshness(), isThere: (status) => Boolean(status && status.watch) },
+  { hash: '#/batches', title: 'Batches', make: () => makeBatches() },
+  { hash: '#/deferred', title: 'Deferred', make: () => makeDeferred() },
+  { hash: '#/alerts', title: 'Alerts', make: () => makeAlerts() },
+  { hash: '#/audit', title: 'Audit', make: () => makeAudit() },
+  { hash: '#/settings', title: 'Settings', make: () => makeSettings() },
 ];
+
+const makeView = (hash, query) => {
+  const one = hash.match(/^#\/p\/([^?]+)/);
+  const provider = one && decodeURIComponent(one[1]);
+  const pool = query.get('pool') || 'default';
+  if (model.isFrozen) return makeReport(boot, provider, pool);
+  if (one) return makeProvider(provider, pool);
+  const item = hash.match(/^#\/i\/([^?]+)/);
+  if (item) return makeItem(decodeURIComponent(item[1]));
+  const found = VIEWS.find((v) => v.make && hash.split('?')[0] === v.hash);
+  return found ? found.make() : makeOverview(boot);
+};
 
 const safely = (text) => {
   try { return decodeURIComponent(text) && text; } catch { return '#/'; }
@@ -28,11 +44,11 @@ const route = () => {
   if (RANGES[query.get('range')]) model.range = query.get('range');
   rangeBox.value = model.range;
   if (view) view.close();
-  const [pattern, make] = ROUTES.find(([p]) => p.test(hash));
-  view = make(hash.match(pattern), query);
+  view = makeView(hash, query);
   main.replaceChildren(view.node);
-  document.querySelectorAll('.top nav a').forEach((a) => {
-    const isHere = a.getAttribute('href') === '#/' ? /^#\/?(\?|$|p\/)/.test(hash) : hash.startsWith(a.getAttribute('href'));
+  views.parentNode.classList.remove('is-open');
+  views.querySelectorAll('a').forEach((a) => {
+    const isHere = a.getAttribute('href') === '#/' ? /^#\/?(\?|$|p\/)/.test(hash) : hash.startsWith(a.getAttribute('href')) || (a.getAttribute('href') === '#/freshness' && hash.startsWith('#/i/'));
     if (isHere) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
   });
   if (model.status) view.update();
@@ -113,6 +129,8 @@ const announce = (status) => {
 const take = (status) => {
   model.status = status;
   model.at = Date.now();
+  keepSparks(status.keys);
+  keepFresh(status);
   announce(status);
   document.title = status.keys.some((k) => k.state === 'critical') ? '■ flyball' : 'flyball';
   if (view) view.update();
@@ -120,11 +138,13 @@ const take = (status) => {
 };
 
 const beat = () => {
+  if (model.isFrozen) return;
   const age = (Date.now() - model.at) / 1000;
   const text = stream.isLost ? `lost, ${span(age)} ago` : `live, ${age < 1 ? '< 1 s' : span(age)} ago`;
   live.classList.toggle('is-live', !stream.isLost);
   setText(live.firstElementChild, stream.isLost ? '■' : '●');
   setText(live.lastElementChild, text);
+  if (model.status.host) setText(who, `${model.status.host}, up ${span(age - model.status.began_in_s)}`);
   if (stream.isLost) setText(lost, `Connection lost, showing ${clock(new Date(model.at))} (${span(age)} ago). Trying again.`);
 };
 
@@ -144,24 +164,44 @@ on('live', () => {
   document.body.classList.remove('is-stale');
 });
 
-const start = () => {
-  const tools = document.getElementById('tools');
+const readTheme = () => {
   try {
     const theme = localStorage.getItem('flyball-theme');
     if (theme === 'dark' || theme === 'light') document.documentElement.dataset.theme = theme;
   } catch { /* a browser that keeps nothing */ }
+};
+
+const menuButton = el('button', { type: 'button', id: 'menu', 'aria-label': 'Menu', 'aria-expanded': 'false', onclick: () => {
+  const isOpen = views.parentNode.classList.toggle('is-open');
+  menuButton.setAttribute('aria-expanded', String(isOpen));
+} }, '☰');
+
+const showTools = () => {
+  const tools = document.getElementById('tools');
   tools.append(filterBox, rangeBox, themeButton, helpButton);
   tools.hidden = false;
+  rangeBox.hidden = model.isFrozen;
   document.body.append(help);
+  if (model.isFrozen) return;
+  tools.before(menuButton);
+  views.append(...VIEWS.filter((v) => !v.isThere || v.isThere(boot.status)).map((v) => el('a', { href: v.hash }, v.title)));
+  views.hidden = false;
+};
+
+const start = () => {
+  readTheme();
+  model.isFrozen = Boolean(boot.frozen);
+  showTools();
   window.addEventListener('hashchange', () => { route(); main.focus({ preventScroll: true }); });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.redraw());
   model.status = boot.status || null;
   model.at = Date.now();
   route();
+  if (model.isFrozen) return;
   setInterval(() => {
     if (document.hidden) return;
     beat();
-    if (view && model.status && !stream.isLost) view.step();
+    if (view && model.status && !stream.isLost && Date.now() - model.at > 1500) view.step();
   }, 1000);
   startStream();
 };

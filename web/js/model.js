@@ -1,6 +1,7 @@
 /* model.js - what is known: the last status, what happened lately, and what the reader chose. */
 
 const EVENTS_KEPT = 200;
+const SPARK_KEPT = 60;
 
 /* What needs attention comes first. State is a colour, a word and a shape. */
 const STATES = {
@@ -20,7 +21,9 @@ const RANGES = {
 const model = {
   status: null, /* as /status says it */
   at: 0, /* when it came, by this clock */
+  isFrozen: false, /* a report: nothing will change any more */
   events: [], /* newest first */
+  sparks: new Map(), /* id of a key: its rates of the last minute */
   filter: '',
   range: '15m',
   chosen: '', /* id of the key whose chart the overview shows; '': the first */
@@ -29,28 +32,28 @@ const model = {
 const shapeOf = (state) => (STATES[state] || STATES.idle).shape;
 const idOf = (k) => `${k.provider}/${k.pool}`;
 const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
-const linkOf = (k) => `#/p/${encodeURIComponent(k.provider)}?pool=${encodeURIComponent(k.pool)}`;
+const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}`;
 
 const limitOf = (k) => {
   if (k.learning) return '?';
   return k.limit_per_s > 0 ? `${k.learned ? '~' : ''}${rate(k.limit_per_s)} /s` : '-';
 };
 
-const rateOf = (k) => {
-  const sure = k.learned && k.confidence ? ` ${Math.round(k.confidence * 100)} %` : '';
-  return `${k.state === 'idle' ? '-' : rate(k.rate_per_s)} / ${limitOf(k)}${sure}`;
-};
+const rateOf = (k) => `${k.state === 'idle' && !model.isFrozen ? '-' : rate(k.rate_per_s)} / ${limitOf(k)}`;
+
+/* How sure a learned limit is. */
+const sureOf = (k) => (k.learned && !k.learning && k.confidence ? `${Math.round(k.confidence * 100)} %` : '');
 
 const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || span(s));
 
 const leftOf = (k) => {
   if (k.quota) return `${count(k.quota.remaining)} of ${count(k.quota.limit)}`;
   if (k.window) return `${count(k.window.remaining)} of ${count(k.window.limit)}/${windowName(k.window.window_s)}`;
-  return k.learned ? 'learned' : '';
+  return k.learned && !k.learning ? 'learned' : '';
 };
 
 /* Seconds from now, of a figure that was so many seconds away when the status was written. */
-const fromNow = (inSeconds) => inSeconds - (Date.now() - model.at) / 1000;
+const fromNow = (inSeconds) => (model.isFrozen ? inSeconds : inSeconds - (Date.now() - model.at) / 1000);
 
 const nextOf = (k) => {
   if (!k.enabled) return 'disabled';
@@ -75,3 +78,15 @@ const keysShown = () => {
 };
 
 const keysOf = (provider) => (model.status ? model.status.keys : []).filter((k) => k.provider === provider);
+
+/* Rates of the last minute, a ring for every key that is there. */
+const keepSparks = (keys) => {
+  const there = new Set(keys.map(idOf));
+  for (const id of model.sparks.keys()) if (!there.has(id)) model.sparks.delete(id);
+  keys.forEach((k) => {
+    const ring = model.sparks.get(idOf(k)) || [];
+    ring.push(k.rate_per_s || 0);
+    if (ring.length > SPARK_KEPT) ring.shift();
+    model.sparks.set(idOf(k), ring);
+  });
+};

@@ -1,54 +1,171 @@
-/* pages.js - batches, audit and settings: plain tables of what the daemon says. */
+/* pages.js - batches, deferred work, alerts, audit and settings: plain tables of what there is. */
 
-const page = (...kids) => ({ node: el('div', {}, ...kids), update: () => {}, step: () => {}, redraw: () => {}, refresh: () => {}, close: () => {}, links: () => [] });
+const ASK_AGAIN_MS = 5000;
+const INSIDE_ONLY = 'This is told at the internal listener only, to those who run the daemon. The same in a terminal:';
+
+const makePage = (title, ...kids) => ({ node: el('div', { class: 'is-page' }, el('h2', { class: 'title' }, title), ...kids),
+  update: () => {}, step: () => {}, redraw: () => {}, refresh: () => {}, close: () => {}, links: () => [] });
+
+const tableOf = (titles, rows) => el('div', { class: 'panel is-table' }, el('table', { class: 'cards' },
+  el('thead', {}, el('tr', {}, ...titles.map(([t, css]) => el('th', { scope: 'col', class: css || null }, t)))), el('tbody', {}, ...rows)));
+
+/* A page that asks for its own figures, again and again while it is shown. */
+const makeAsked = (title, path, inTerminal, show) => {
+  const holder = el('div', {}, el('p', { class: 'empty quiet' }, 'Asking …'));
+  const view = makePage(title, holder);
+  let timer = 0;
+  let isOpen = true;
+  let last = '';
+  const put = (text, make) => {
+    if (text === last) return;
+    last = text;
+    holder.replaceChildren(make());
+  };
+  const ask = async () => {
+    if (!document.hidden) {
+      try {
+        const answer = await fetch(path);
+        const text = await answer.text();
+        if (answer.status === 200) put(text, () => show(JSON.parse(text)));
+      } catch { put('lost', () => emptyState('The daemon does not answer', 'It is asked again every few seconds.')); }
+    }
+    if (isOpen) timer = setTimeout(ask, last ? ASK_AGAIN_MS : 300);
+  };
+  view.close = () => { clearTimeout(timer); isOpen = false; };
+  if (model.status.host) ask();
+  else holder.replaceChildren(emptyState('Not told here', INSIDE_ONLY, inTerminal));
+  return view;
+};
+
+/* ------------------------------------------------------------------------------------ batches */
 
 const batchEnd = (b) => {
   if (b.running) return b.eta_in_s > 0 ? `in ${span(b.eta_in_s)}` : 'running';
-  return b.exit_code == null ? 'ended' : `ended, exit ${b.exit_code}`;
+  return b.exit == null ? 'ended' : `ended, exit ${b.exit}`;
+};
+
+const batchItems = (b) => {
+  const total = b.items.total ?? b.items.total_at_least;
+  if (total == null) return count(b.items.ended);
+  return `${count(b.items.ended)} of ${b.items.total == null ? 'at least ' : ''}${count(total)}`;
+};
+
+const batchBar = (b) => {
+  const total = b.items.total || 0;
+  const fill = el('i');
+  const share = total ? b.items.ended / total : 0;
+  fill.style.width = `${(share * 100).toFixed(1)}%`;
+  return total ? el('span', { class: 'bar', role: 'img', 'aria-label': `${Math.floor(share * 100)} % done` }, fill) : null;
 };
 
 const batchRow = (b) => el('tr', {},
   el('td', {}, el('strong', {}, b.name)),
-  el('td', { class: `state state-${b.state}` }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(b.state)), b.running ? b.state : 'not running'),
-  el('td', { 'data-label': 'items' }, `${count(b.items.ended)}${b.items.total >= 0 ? ` of ${count(b.items.total)}` : ''}`),
+  el('td', {}, stateOf(b.state, b.running ? b.state : 'not running')),
+  el('td', { class: 'items' }, batchBar(b), el('span', {}, batchItems(b))),
   el('td', { 'data-label': 'failed', class: b.items.failed ? 'number' : 'number zero' }, count(b.items.failed)),
-  el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, count(b.items.deferred)),
+  el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, b.items.deferred ? el('a', { href: '#/deferred' }, count(b.items.deferred)) : '0'),
   el('td', { 'data-label': 'rate', class: 'number' }, `${rate(b.rate_per_s)}/s`),
   el('td', { 'data-label': 'until' }, batchEnd(b)),
   el('td', { class: 'why' }, b.bound_by ? `bound by ${b.bound_by}` : ''));
 
+const BATCH_TITLES = [['batch'], ['state'], ['items'], ['failed', 'number'], ['deferred', 'number'], ['rate', 'number'], ['until'], ['why']];
+
 const makeBatches = () => {
-  const body = el('tbody');
-  const empty = el('div', { class: 'empty', hidden: true }, el('p', {}, 'No batch yet. Try:'), el('code', {}, EMPTY_COMMAND));
-  const table = el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...['batch', 'state', 'items', 'failed', 'deferred', 'rate', 'until', 'why'].map((t) => el('th', { scope: 'col', class: ['failed', 'deferred', 'rate'].includes(t) ? 'number' : null }, t)))), body);
-  const view = page(el('h2', {}, 'Batches'), table, empty);
+  const holder = el('div');
+  const view = makePage('Batches', holder);
+  let last = '';
   view.update = () => {
-    body.replaceChildren(...model.status.batches.map(batchRow));
-    empty.hidden = model.status.batches.length > 0;
-    table.hidden = !empty.hidden;
+    const now = JSON.stringify(model.status.batches);
+    if (now === last) return;
+    last = now;
+    holder.replaceChildren(model.status.batches.length ? tableOf(BATCH_TITLES, model.status.batches.map(batchRow))
+      : emptyState('No batch yet', 'A batch is a list of URLs that the daemon works through. Try:', EMPTY_COMMAND));
   };
   return view;
 };
 
-const INSIDE_ONLY = 'This is told at the internal listener only, to those who run the daemon; the same in a terminal: ';
+/* ----------------------------------------------------------------------------------- deferred */
 
-const makeAudit = () => {
-  const holder = el('div');
-  const view = page(el('h2', {}, 'Audit'), holder);
-  const show = (events) => holder.replaceChildren(events.length ? el('ol', { class: 'events' }, ...events.map((e) =>
-    el('li', {}, timeAt(e.at), el('span'), el('span', {}, [e.kind, e.cause, e.text].filter(Boolean).join(': ')))))
-    : el('p', { class: 'empty quiet' }, 'Nothing was recycled, reloaded, switched or raised yet.'));
-  fetch('view/audit?json=1').then(async (answer) => {
-    if (answer.ok) show((await answer.json()).events);
-    else holder.replaceChildren(el('p', { class: 'empty' }, INSIDE_ONLY, el('code', {}, 'flyball audit')));
-  }).catch(() => holder.replaceChildren(el('p', { class: 'empty' }, 'The daemon does not answer.')));
-  return view;
+const deferredRow = (r) => el('tr', {},
+  el('td', {}, el('strong', {}, r.place || r.id)),
+  el('td', { 'data-label': 'item' }, r.id),
+  el('td', { 'data-label': 'not before' }, r.not_before ? timeAt(r.not_before) : 'not known',
+    r.not_before_in_s > 0 ? el('span', { class: 'quiet reset' }, `in ${span(r.not_before_in_s)}`) : null),
+  el('td', { 'data-label': 'of' }, r.list),
+  el('td', { class: 'why' }, r.reason));
+
+const makeDeferred = () => makeAsked('Deferred work', 'view/deferred', 'flyball deferred', (answer) => (answer.deferred.length
+  ? el('div', {}, tableOf([['where to'], ['item'], ['not before'], ['of'], ['why']], answer.deferred.map(deferredRow)),
+    el('p', { class: 'quiet more' }, 'It is run by the same ', el('code', {}, 'flyball fetch'), ' command with ', el('code', {}, '--deferred'), '.'))
+  : emptyState('Nothing was put off', 'An item is deferred where its provider cannot take it before a bound that you set; here you see until when.')));
+
+/* ------------------------------------------------------------------------------------- alerts */
+
+const percent = (share) => `${Number((share * 100).toFixed(1))} %`;
+
+const alertValue = (a) => (a.kind === 'wait' ? [`waits ${span(a.value)}`, span(a.threshold)] : [`${percent(a.value)} used`, percent(a.threshold)]);
+
+const alertRow = (a) => el('tr', {},
+  el('td', {}, stateOf(a.level)),
+  el('td', {}, el('a', { href: linkOf(a) }, nameOf(a))),
+  el('td', { 'data-label': 'what' }, alertValue(a)[0]),
+  el('td', { 'data-label': 'rule' }, `above ${alertValue(a)[1]}`),
+  el('td', { 'data-label': 'told' }, a.told ? timeAt(a.told) : 'not yet'));
+
+const rulesOf = (r) => el('dl', { class: 'facts' },
+  ...fact('limit in use', `warning at ${percent(r.warning_ratio)}, critical at ${percent(r.critical_ratio)}`),
+  ...fact('wait', r.wait_s > 0 ? `warning above ${span(r.wait_s)}` : 'not told'),
+  ...fact('overall grade', r.grade ? 'told when it gets worse' : 'not told'),
+  ...fact('again', `after ${span(r.every_s)} at the soonest`),
+  ...fact('sent to', [r.webhook && 'a webhook', r.command && 'a command'].filter(Boolean).join(' and ') || 'the audit and the log only'));
+
+const historyRow = (e) => el('li', {}, timeAt(e.at),
+  el('span', { class: `shape state-${e.kind === 'alert' ? 'warning' : 'ok'}`, 'aria-hidden': 'true' }, shapeOf(e.kind === 'alert' ? 'warning' : 'ok')),
+  el('span', {}, e.kind === 'grade' ? `grade ${e.text}` : e.text));
+
+const makeAlerts = () => makeAsked('Alerts', 'view/alerts', 'flyball audit', (answer) => el('div', {},
+  answer.now.length ? tableOf([['level'], ['provider/pool'], ['what'], ['rule'], ['told']], answer.now.map(alertRow))
+    : el('p', { class: 'verdict state-ok' }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf('ok')), el('span', {}, 'Nothing is past a threshold now.')),
+  grid(panel('Told so far, newest first', answer.events.length ? el('ol', { class: 'events' }, ...answer.events.map(historyRow))
+    : el('p', { class: 'quiet' }, 'No alert since the start.')), panel('Rules', rulesOf(answer.rules)))));
+
+/* -------------------------------------------------------------------------------------- audit */
+
+const makeAudit = () => makeAsked('Audit', 'view/audit?json=1', 'flyball audit', (answer) => (answer.events.length
+  ? tableOf([['time'], ['what'], ['cause'], ['provider/pool'], ['in words']], answer.events.map((e) => el('tr', {},
+    el('td', {}, timeAt(e.at)), el('td', {}, el('strong', {}, e.kind)), el('td', {}, e.cause || ''),
+    el('td', {}, e.provider ? nameOf(e) : ''), el('td', { class: 'why' }, e.text || ''))))
+  : emptyState('Nothing yet', 'What was recycled, reloaded, switched or raised is kept here.')));
+
+/* ----------------------------------------------------------------------------------- settings */
+
+/* Leaves of the settings as [path, value], in the order in which they stand. */
+const leavesOf = (value, path = []) => (value && typeof value === 'object' && !Array.isArray(value)
+  ? Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, [...path, name])) : [[path, value]]);
+
+/* "default" is quiet; what somebody said is not. */
+const originKind = (origin) => (origin === 'default' ? 'default' : origin.startsWith('preset ') ? 'preset'
+  : origin.startsWith('environment ') ? 'environment' : origin.startsWith('flag ') ? 'flag' : 'file');
+
+const originCell = (origin) => {
+  const kind = originKind(origin);
+  const where = kind === 'default' ? '' : kind === 'file' ? origin.slice(origin.lastIndexOf('/') + 1) : origin.replace(/^(preset|environment|flag) /, '');
+  return el('td', { class: `origin origin-${kind}`, 'data-label': 'from', title: origin }, el('span', { class: 'chip' }, kind), el('span', { class: 'quiet' }, where));
 };
 
-const makeSettings = () => {
-  const list = el('dl', { class: 'facts panel' });
-  const view = page(el('h2', {}, 'Settings in force'), list,
-    el('p', { class: 'quiet' }, 'Where each value came from: ', el('code', {}, 'flyball config show --origin')));
-  view.update = () => list.replaceChildren(...Object.entries(model.status.config || {}).flatMap(([name, value]) => fact(name.replaceAll('_', ' '), String(value))));
-  return view;
+const settingRow = ([path, value, origin]) => el('tr', {}, el('td', { class: 'key' }, el('code', {}, path)),
+  el('td', { class: 'value' }, Array.isArray(value) ? value.join(', ') : String(value)), originCell(origin));
+
+const SETTING_TITLES = [['setting'], ['value'], ['from']];
+
+/* What somebody said comes first; defaults are there for those who look for them. */
+const showSettings = (answer) => {
+  const all = leavesOf(answer.config).map(([path, value]) => [path.join('.'), value, answer.origins[path.join('.')]]).filter(([, , origin]) => origin != null);
+  const said = all.filter(([, , origin]) => origin !== 'default');
+  return el('div', { class: 'settings' },
+    el('p', { class: 'quiet' }, answer.file ? `From ${answer.file}, flags, the environment and presets.` : 'There is no file: flags, the environment and presets.'),
+    said.length ? tableOf(SETTING_TITLES, said.map(settingRow)) : el('p', { class: 'empty quiet' }, 'Nobody has said anything: all of it is as it comes.'),
+    el('details', {}, el('summary', {}, `Defaults (${all.length - said.length})`), tableOf(SETTING_TITLES, all.filter(([, , origin]) => origin === 'default').map(settingRow))));
 };
+
+const makeSettings = () => makeAsked('Settings in force', 'view/config', 'flyball config show --origin', showSettings);

@@ -1,115 +1,158 @@
 /* provider.js - one provider: why it waits, what is left, how it went, what was learned. */
 
-const fact = (name, text, title) => [el('dt', {}, name), el('dd', title ? { title } : {}, text)];
-
-const quotaBar = (k) => {
-  const q = k.quota || k.window;
-  if (!q) return el('p', { class: 'quiet' }, k.learned ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
-  const share = Math.max(0, Math.min(1, q.remaining / q.limit));
-  const fill = el('i');
-  fill.style.width = `${share * 100}%`;
-  const bar = el('div', { class: 'bar', role: 'img', 'aria-label': `${count(q.remaining)} of ${count(q.limit)} left` }, fill);
-  if (q.reserve) {
-    const notch = el('b', { title: `kept back: ${count(q.reserve)}` });
-    notch.style.left = `${Math.min(100, (q.reserve / q.limit) * 100)}%`;
-    bar.append(notch);
-  }
-  const reset = q.reset_in_s == null ? '' : `, resets in ${span(Math.max(0, fromNow(q.reset_in_s)))}`;
-  return el('div', {}, el('p', {}, `${count(q.remaining)} of ${count(q.limit)} left${reset}`), bar);
-};
-
 const CAUSES = ['--rate', '--holding', '--limit', '--warning', '--ok', '--critical'];
 
 const waitBar = (waits) => {
   const total = waits.reduce((sum, w) => sum + w.seconds, 0);
   if (!total) return el('p', { class: 'quiet' }, 'Nothing has waited.');
-  const shares = waits.filter((w) => w.seconds / total >= 0.005);
+  const shares = waits.filter((w) => w.seconds / total >= 0.005).sort((a, b) => b.seconds - a.seconds);
   const bar = el('div', { class: 'stack', 'aria-hidden': 'true' }, ...shares.map((w, i) => {
     const part = el('i');
     part.style.width = `${(w.seconds / total) * 100}%`;
     part.style.background = `var(${CAUSES[i % CAUSES.length]})`;
     return part;
   }));
-  return el('div', {}, bar, el('p', {}, shares.map((w) => `${w.cause} ${Math.round((w.seconds / total) * 100)} %`).join(', ')));
+  const keys = shares.map((w, i) => {
+    const dot = el('i', { class: 'dot', 'aria-hidden': 'true' });
+    dot.style.background = `var(${CAUSES[i % CAUSES.length]})`;
+    return el('li', {}, dot, el('span', {}, w.cause), el('b', {}, `${Math.round((w.seconds / total) * 100)} %`), el('span', { class: 'quiet' }, span(w.seconds)));
+  });
+  return el('div', {}, bar, el('ul', { class: 'shares' }, ...keys));
 };
 
 const LATENCY_MAX_BARS = 24;
 
+/* Empty ones at both ends say nothing. */
+const trim = (buckets) => {
+  const from = buckets.findIndex((b) => b.count);
+  return buckets.slice(Math.max(0, from - 1), buckets.findLastIndex((b) => b.count) + 2);
+};
+
 const latencyBars = (latency) => {
   if (!latency || !latency.count) return el('p', { class: 'quiet' }, 'No answer yet.');
-  const buckets = latency.buckets.slice(0, LATENCY_MAX_BARS);
+  const buckets = trim(latency.buckets).slice(0, LATENCY_MAX_BARS);
   const most = Math.max(...buckets.map((b) => b.count), 1);
-  const bars = el('div', { class: 'bars', role: 'img', 'aria-label': `Latency of ${count(latency.count)} answers by size` },
+  const bars = el('div', { class: 'bars', role: 'img', 'aria-label': `Latency of ${count(latency.count)} answers by size, on a logarithmic scale` },
     ...buckets.map((b) => {
       const bar = el('i', { title: `up to ${b.le == null ? 'any' : span(b.le)}: ${count(b.count)}` });
-      bar.style.height = `${Math.max(b.count ? 4 : 0, (Math.log1p(b.count) / Math.log1p(most)) * 100)}%`;
+      bar.style.height = `${Math.max(b.count ? 4 : 1, (Math.log1p(b.count) / Math.log1p(most)) * 100)}%`;
       return bar;
     }));
-  const ends = el('p', { class: 'bars-axis', 'aria-hidden': 'true' }, el('span', {}, span(buckets[0].le)), el('span', {}, span(buckets.findLast((b) => b.le != null).le)));
-  return el('div', {}, bars, ends, el('p', {}, `p50 ${span(latency.p50_s)}, p95 ${span(latency.p95_s)}, p99 ${span(latency.p99_s)} of ${count(latency.count)} answers`));
+  const ends = el('p', { class: 'bars-axis', 'aria-hidden': 'true' }, el('span', {}, `≤ ${span(buckets[0].le)}`),
+    el('span', {}, `≤ ${span((buckets.findLast((b) => b.le != null) || buckets[0]).le)}`));
+  const figures = [['p50', latency.p50_s], ['p95', latency.p95_s], ['p99', latency.p99_s]];
+  return el('div', {}, el('p', { class: 'figures' }, ...figures.map(([name, s]) => el('span', {}, el('b', {}, span(s)), ` ${name}`)),
+    el('span', { class: 'quiet' }, `of ${count(latency.count)} answers`)), bars, ends);
 };
 
 const learnedText = (k) => {
   if (k.learning) return 'nothing has refused yet: the pace still rises';
-  if (!k.learned) return k.spec ? `${k.spec}, stated by the ${k.said_by || 'configuration'}` : 'nothing';
+  if (!k.learned) return k.spec ? `${k.spec} (${k.said_by || 'configuration'})` : 'nothing';
   return `${rate(k.limit_per_s)}/s, confidence ${(k.confidence || 0).toFixed(2)}`;
 };
 
 const factsOf = (k) => el('dl', { class: 'facts' },
-  ...fact('rate', `${rateOf(k)}`),
-  ...fact('queue', `${count(k.queued)} queued, ${count(k.in_flight)} in flight`),
+  ...fact('rate / limit', `${rateOf(k)}${sureOf(k) ? `, ${sureOf(k)} sure` : ''}`),
   ...fact('refused', `${count(k.throttled || 0)} of ${count(k.requests || 0)} requests since the start`),
+  ...(k.last_refusal ? fact('last refusal', el('span', {}, timeAt(k.last_refusal.at), ` (${k.last_refusal.status})`)) : []),
   ...fact('breaker', k.breaker_open ? 'open' : 'closed'),
   ...(k.credential ? fact('credential', `…${k.credential.slice(-4)} (hash)`, k.credential) : []),
   ...(k.told_by ? fact('told by', k.told_by) : []),
-  ...fact('learned', learnedText(k)));
+  ...fact(k.learned || !k.spec ? 'learned' : 'limit', learnedText(k)));
+
+/* Bars of all pools, as the server told them. */
+const leftRow = (k) => {
+  const bar = makeQuotaBar();
+  const q = k.quota || k.window;
+  bar.update(q);
+  const reset = k.quota && k.quota.reset_in_s != null ? `resets in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}` : '';
+  const kept = q && q.reserve ? `${count(q.reserve)} kept in reserve` : '';
+  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.pool), el('b', {}, leftOf(k)), el('span', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', '))), bar.node);
+};
+
+const leftRows = (keys) => {
+  const told = keys.filter((k) => k.quota || k.window);
+  if (told.length) return el('div', {}, ...told.map(leftRow));
+  return el('p', { class: 'quiet' }, keys.some((k) => k.learned) ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
+};
+
+const LEVELS = [['high', '--critical'], ['live', '--rate'], ['imminent', '--holding'], ['normal', '--limit'], ['background', '--idle']];
+
+/* By priority, where the daemon tells that of the key; else as one sum. */
+const queueBar = (k) => {
+  const by = k.queued_by || {};
+  const levels = LEVELS.filter(([name]) => by[name]);
+  const total = levels.reduce((sum, [name]) => sum + by[name], 0);
+  const bar = el('div', { class: 'stack', 'aria-hidden': 'true' }, ...levels.map(([name, color]) => {
+    const part = el('i');
+    part.style.width = `${(by[name] / total) * 100}%`;
+    part.style.background = `var(${color})`;
+    return part;
+  }));
+  return el('div', {}, el('p', { class: 'figures' }, el('span', { class: k.queued ? '' : 'zero' }, el('b', {}, count(k.queued)), ' queued'),
+    el('span', { class: k.in_flight ? '' : 'zero' }, el('b', {}, count(k.in_flight)), ' in flight'),
+    k.oldest_s > 0 ? el('span', {}, 'oldest ', el('b', {}, span(k.oldest_s))) : null),
+  total ? bar : null, total ? el('p', { class: 'quiet' }, levels.map(([name]) => `${name} ${count(by[name])}`).join(', ')) : null);
+};
 
 const makeProvider = (provider, pool) => {
-  const node = el('div');
-  const title = el('h2');
-  const pools = el('p', { class: 'summary' });
-  const why = el('p', { class: 'panel why-box' });
-  const left = el('div', { class: 'panel' });
-  const facts = el('div', { class: 'panel' });
-  const waits = el('div', { class: 'panel' });
-  const latency = el('div', { class: 'panel' });
-  const plot = el('div', { class: 'panel' });
-  const more = el('p', { class: 'quiet' });
+  const back = el('p', { class: 'back' }, el('a', { href: '#/' }, '‹ all providers'));
+  const title = el('h2', { class: 'title' });
+  const pools = el('nav', { class: 'pools', 'aria-label': 'Pools' });
+  const why = el('p', { class: 'verdict' });
+  const parts = { left: el('div'), facts: el('div'), waits: el('div'), latency: el('div'), queue: el('div') };
+  const plot = el('section', { class: 'panel' });
+  const more = el('p', { class: 'quiet more' });
   const events = makeEvents(provider);
-  const view = { node };
+  const body = el('div', {}, title, pools, why, grid(plot, events.node),
+    el('div', { class: 'grid is-even' }, panel('What is left', parts.left), panel('Queue', parts.queue), panel('Now', parts.facts)),
+    el('div', { class: 'grid is-even' }, panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)), more);
+  const missing = el('p', { class: 'empty', hidden: true }, `There is no provider ${provider} now.`);
+  const view = { node: el('div', {}, back, missing, body) };
   let chart = null;
-
-  const grid = (...kids) => el('div', { class: 'grid' }, ...kids);
-  node.append(el('p', {}, el('a', { href: '#/' }, '‹ all providers')), title, pools, why, grid(plot, events.node), grid(left, facts), grid(waits, latency), more);
 
   const showChart = (k) => {
     if (chart && idOf(chart.key) === idOf(k) && chart.range === model.range) return;
     if (chart) chart.close();
     chart = makeChart(k, model.range);
-    plot.replaceChildren(el('header', {}, el('h3', {}, 'Sent against the limit'), el('span', { class: 'quiet' }, `last ${RANGES[model.range].label}`)), chart.figure);
+    plot.replaceChildren(el('header', {}, el('h2', {}, 'Sent against the limit'), el('span', { class: 'quiet' }, `last ${RANGES[model.range].label}`)), chart.figure);
     chart.start(null);
   };
-  const showPools = (keys, k) => pools.replaceChildren(...(keys.length < 2 ? [] : keys.map((other) =>
-    el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, `${shapeOf(other.state)} ${other.pool}`))));
-  const showMissing = () => {
-    node.replaceChildren(el('p', {}, el('a', { href: '#/' }, '‹ all providers')),
-      el('p', { class: 'empty' }, `There is no provider ${provider} now.`));
+  const showPools = (keys, k) => {
+    const now = JSON.stringify(keys.map((other) => [other.pool, other.state]));
+    if (pools.dataset.now === now) return;
+    pools.dataset.now = now;
+    pools.replaceChildren(...(keys.length < 2 ? [] : keys.map((other) =>
+      el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, `${shapeOf(other.state)} ${other.pool}`))));
+    pools.hidden = keys.length < 2;
+  };
+  /* What changes seldom is drawn seldom. */
+  const show = (name, value, make) => {
+    const now = JSON.stringify(value);
+    if (parts[name].dataset.now === now) return;
+    parts[name].dataset.now = now;
+    parts[name].replaceChildren(make());
   };
 
   view.update = () => {
     const keys = keysOf(provider);
     const k = keys.find((one) => one.pool === pool) || keys[0];
-    if (!k) { showMissing(); return; }
+    missing.hidden = Boolean(k);
+    body.hidden = !k;
+    if (!k) return;
     const set = (model.status.failures || []).find((f) => f.provider === k.provider && f.pool === k.pool) || {};
-    title.replaceChildren(nameOf(k), ' ', el('span', { class: `state state-${k.state}` }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(k.state)), k.state));
+    const head = `${nameOf(k)} ${k.state}`;
+    if (title.dataset.now !== head) title.replaceChildren(nameOf(k), stateOf(k.state));
+    title.dataset.now = head;
     showPools(keys, k);
     setText(why, k.why || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
-    setClass(why, `panel why-box state-${k.state}`);
-    left.replaceChildren(el('h3', {}, 'What is left'), quotaBar(k));
-    facts.replaceChildren(el('h3', {}, 'Now'), factsOf(k));
-    waits.replaceChildren(el('h3', {}, 'Waits by cause, since the start'), waitBar(set.waits || []));
-    latency.replaceChildren(el('h3', {}, 'Latency, since the start'), latencyBars(set.latency));
-    if (!more.firstChild) more.append('The same figures: ', el('a', { href: 'status' }, 'JSON'), ', ', el('code', {}, `curl ${location.origin}/status`));
+    setClass(why, `verdict state-${k.state}`);
+    show('left', [keys.map((one) => [one.quota || one.window, Math.round(fromNow((one.quota || {}).reset_in_s || 0))])], () => leftRows(keys));
+    show('queue', [k.queued, k.in_flight, k.queued_by, k.oldest_s], () => queueBar(k));
+    show('facts', [rateOf(k), sureOf(k), k.throttled, k.requests, k.breaker_open, k.told_by, learnedText(k)], () => factsOf(k));
+    show('waits', set.waits || [], () => waitBar(set.waits || []));
+    show('latency', set.latency || {}, () => latencyBars(set.latency));
+    if (!more.firstChild) more.append('The same figures: ', el('a', { href: 'status' }, 'JSON'), command(`curl ${location.origin}/status`));
     showChart(k);
     chart.update();
     events.update();

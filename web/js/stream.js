@@ -33,7 +33,7 @@ const hear = (message) => {
     stream.isLost = false;
     tell('live');
   }
-  tell(message.kind, message.data);
+  tell(message.kind, typeof message.data === 'string' ? JSON.parse(message.data) : message.data);
 };
 
 const lose = () => {
@@ -43,7 +43,7 @@ const lose = () => {
   }
 };
 
-/* From the daemon: hear it, and tell the other tabs. */
+/* From the daemon: hear it, and tell the other tabs, of a status the text: that is copied cheaply. */
 const bring = (kind, data, id) => {
   const message = { kind, data, id };
   hear(message);
@@ -77,10 +77,13 @@ const openSource = () => {
     lose();
     reconnectLater();
   };
-  source.addEventListener('status', (e) => bring('status', JSON.parse(e.data)));
+  source.addEventListener('status', (e) => bring('status', e.data));
   source.addEventListener('gap', () => bring('gap', {}));
   source.addEventListener('end', () => source.onerror());
-  NEWS.forEach((kind) => source.addEventListener(kind, (e) => bring('news', { ...JSON.parse(e.data), kind, of: JSON.parse(e.data).kind }, e.lastEventId)));
+  NEWS.forEach((kind) => source.addEventListener(kind, (e) => {
+    const data = JSON.parse(e.data);
+    bring('news', { ...data, kind, of: data.kind }, e.lastEventId);
+  }));
 };
 
 /* Wait for the lock, then stream until it is given away. */

@@ -4,7 +4,7 @@ const el = (tag, attributes = {}, ...kids) => {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
-    else if (name === 'class') node.className = value;
+    else if (name === 'class') node.className = value || '';
     else if (value === true) node.setAttribute(name, '');
     else if (value !== false && value != null) node.setAttribute(name, value);
   }
@@ -23,11 +23,16 @@ const setAttr = (node, name, value) => {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 };
 
+const setStyle = (node, name, value) => {
+  if (node.style[name] !== value) node.style[name] = value;
+};
+
 const count = (n) => Math.round(n).toLocaleString('en-US');
 
 /* About three digits, as the commands print rates. */
 const rate = (r) => {
   if (!(r > 0)) return '0';
+  if (r < 0.01) return String(Number(r.toPrecision(2)));
   return r.toFixed(r < 10 ? 2 : r < 100 ? 1 : 0);
 };
 
@@ -44,6 +49,9 @@ const span = (seconds) => {
   const rest = Math.floor((s % size) / lowerSize);
   return `${Math.floor(s / size)}${unit}${rest ? ` ${rest}${lower}` : ''}`;
 };
+
+/* Half a pair of surrogates is no text to a URL. */
+const encode = (text) => encodeURIComponent(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd'));
 
 const two = (n) => String(n).padStart(2, '0');
 const clock = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;

@@ -79,7 +79,7 @@ struct probe {
     float margin;
     union {
         float evidence; /* settled: requests that the limit was counted from */
-        float held;     /* looking: a pace that lasted for a whole window without a refusal */
+        float held;     /* looking: a pace that lasted, and cannot come from what is stored */
     };
     float latency_s; /* of answers, on average */
     float late;      /* share of grants that came late: the application is the limit */
@@ -104,25 +104,28 @@ struct probe {
     uint8_t reading;       /* which reading the limit comes from, for `why` */
     uint8_t also_refused;  /* of what was under way when this episode began */
     uint8_t also_accepted; /* and of those so many were accepted */
-    uint8_t failed_pings;  /* refused, in this episode */
-    uint8_t surprises;     /* isolated refusals in a row; from 2 on: noise */
-    uint8_t cuts;          /* of the limit, one soon after the other */
+    uint8_t surprises;     /* isolated refusals in a row; from 3 on: noise */
     uint8_t doubts;        /* climbs out of doubt so far */
     uint8_t verified;      /* how far headers were checked */
     bool burst_found;      /* too much at once was refused: it does not grow any more */
     bool noise_known;      /* it was noisy here not long ago */
+    bool moves;            /* the limit was seen to fall after it had held: it may again */
 
-    uint8_t episode : 2;    /* enum probe_episode */
-    uint8_t echoes : 2;     /* refusals right after an opening, in a row */
-    uint8_t quotas : 3;     /* spent at once since idling */
-    bool answered : 1;      /* an answer was seen */
-    uint8_t failed_row : 3; /* failures in a row that say nothing about the rate */
-    bool opening_seen : 1;  /* a window was seen to open */
-    bool bursting : 1;      /* since idling nothing was refused and no look begun */
-    bool looked : 1;        /* a limit held for a while since total_ns */
-    bool forgiven : 1;      /* a refusal in this step of a look was taken for chance */
-    bool told_when : 1;     /* this episode: Retry-After said when it opens */
-    bool outage : 1;        /* this episode began with failures, not with a refusal */
+    uint8_t episode : 2;      /* enum probe_episode */
+    uint8_t echoes : 2;       /* refusals right after an opening, in a row */
+    uint8_t quotas : 3;       /* spent at once since idling */
+    bool answered : 1;        /* an answer was seen */
+    uint8_t failed_row : 5;   /* failures in a row that say nothing about the rate */
+    bool opening_seen : 1;    /* a window was seen to open */
+    bool bursting : 1;        /* since idling nothing was refused and no look begun */
+    bool looked : 1;          /* a limit held for a while since total_ns */
+    uint8_t cuts : 3;         /* of the limit, one soon after the other; 7 are many */
+    bool stood : 1;           /* the limit held for long before the refusals at hand */
+    bool outage : 1;          /* this episode began with failures, not with a refusal */
+    bool forgiven : 1;        /* a refusal in this step of a look was taken for chance */
+    bool told_when : 1;       /* this episode: Retry-After said when it opens */
+    uint8_t failed_pings : 5; /* refused, in this episode */
+    uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
 };
 
 #endif

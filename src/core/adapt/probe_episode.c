@@ -29,6 +29,14 @@ float fb_probe_window_from(float s)
     return WINDOWS_S[i];
 }
 
+bool fb_probe_in_one_window(const struct probe *p)
+{
+    float quota = p->limit * p->window_s;
+
+    assert(p->window_s > 0.0f);
+    return p->accepted <= 1.02f * quota + 2.0f * p->unit;
+}
+
 /* ---- refused ---- */
 
 /* A bound on what is in flight refuses only from some number on: keep the least, and count. */
@@ -54,7 +62,7 @@ static float until_open_s(struct probe *p, const struct answer *a)
         return fb_secs(fb_min64(o->reset_ns - a->now_ns, FB_RESET_MAX));
     if (p->lean > 0.0f) /* an even pace exhausted it by so much too early */
         return p->window_s * fb_minf(p->lean / (1.0f + p->lean), 0.1f);
-    if (p->opening_seen && since_open < 1.1f * p->window_s) {
+    if (p->opening_seen && since_open < 1.1f * p->window_s && fb_probe_in_one_window(p)) {
         /* Exhausted in the window that was seen to open: it lasts at least until now. */
         p->window_s = fb_maxf(p->window_s, fb_probe_window_from(since_open));
         return p->window_s - since_open;
@@ -70,6 +78,8 @@ static float first_pause_s(struct probe *p, const struct answer *a)
     float pause_s = (isolated ? 0.25f : 1.0f) * CUSHION * p->unit / p->rate;
 
     assert(p->rate > 0.0f && p->echoes <= 3);
+    if (fb_probe_may_stumble(p))
+        return fb_minf(pause_s, 1.0f);
     if (p->echoes > 0)
         return fb_maxf(pause_s, p->window_s / 16.0f * (float)(1 << p->echoes));
     if (p->window_s > 0.0f && !(p->lean < 0.0f && soon))
@@ -81,6 +91,8 @@ static void begin_episode(struct probe *p, const struct answer *a)
 {
     assert(p->episode == EPISODE_NONE);
 
+    if (a->throttled)
+        p->soft_row = SOFT_NEVER; /* it says so when it refuses */
     note_crowd(p, (uint8_t)a->in_flight_then);
     p->pause_s = first_pause_s(p, a);
     p->refused_ns = a->now_ns;
@@ -100,17 +112,33 @@ float fb_probe_share_let_through(const struct probe *p)
 }
 
 /*
+ * Five refusals in a row are a ban in some places. A bucket has made something after a few
+ * seconds; what is shut then is a window, and the first of them is waited for.
+ */
+static float patience_s(const struct probe *p)
+{
+    int row = 1 + p->also_refused + p->failed_pings;
+
+    assert(p->episode != EPISODE_NONE);
+    if (p->phase != PROBE_FIRST || p->told_when || row > 4)
+        return 0.0f; /* a limit is known, or it is too late */
+    if (row == 4 || p->failed_pings > 1)
+        return PATIENCE_S;
+    return row == 3 || p->failed_pings > 0 ? 8.0f : 0.0f;
+}
+
+/*
  * Refused like the one that began the episode: that was no chance. Before anything is accepted
  * again the provider must have made something, at its limit and not at the pace.
  */
 static void also_refused(struct probe *p)
 {
     float limit = p->phase == PROBE_FIRST ? p->rate * fb_probe_share_let_through(p) : p->limit;
-    float pause_s = CUSHION * p->unit / fb_maxf(limit, 0.1f);
 
-    assert(p->episode == EPISODE_WAITING && pause_s > 0.0f);
+    assert(p->episode == EPISODE_WAITING && limit > 0.0f);
     if (p->also_refused < UINT8_MAX)
         p->also_refused++;
+    float pause_s = fb_maxf(CUSHION * p->unit / fb_maxf(limit, 0.1f), patience_s(p));
     if (p->failed_pings > 0 || p->told_when || p->window_s > 0.0f || p->pause_s >= pause_s)
         return;
     p->pause_s = pause_s;
@@ -123,15 +151,18 @@ static void also_refused(struct probe *p)
  */
 static void ping_refused(struct probe *p, int64_t now_ns)
 {
-    float grown = (p->pause_s < 16.0f ? PING_GROWTH : 2.0f) * p->pause_s;
+    bool slowly = p->pause_s >= 16.0f || fb_probe_may_stumble(p);
+    float grown = (slowly ? 2.0f : PING_GROWTH) * p->pause_s;
     float since = fb_secs(now_ns - p->empty_ns);
 
     assert(p->pause_s > 0.0f && now_ns >= p->refused_ns);
     if (p->window_s > 0.0f && p->failed_pings == 0)
         grown = p->window_s / 16.0f; /* it was expected to be open: it will be soon */
-    if (p->failed_pings < UINT8_MAX)
+    if (p->failed_pings < PINGS_MAX)
         p->failed_pings++;
-    p->pause_s = fb_minf(fb_maxf(grown, 1.0f), 3600.0f);
+    grown = fb_maxf(grown, patience_s(p) - fb_secs(now_ns - p->refused_ns));
+    /* What never refused by 429 may be an outage. */
+    p->pause_s = fb_minf(fb_maxf(grown, 1.0f), fb_probe_says_429(p) ? 3600.0f : OUTAGE_MAX_S);
     if (p->opening_seen) {
         float round_s = fb_probe_window_from(since + 0.5f * p->pause_s) + 0.05f;
         p->pause_s = fb_minf(fb_maxf(round_s - since, 0.5f), 2.0f * p->pause_s);
@@ -152,7 +183,8 @@ void fb_probe_refused(struct probe *p, const struct answer *a)
     p->episode = EPISODE_WAITING;
     p->block_ns = fb_after(a->now_ns, fb_span(p->pause_s));
     if (a->outcome->retry_after_ns >= FB_NS_PER_S) { /* it says when it opens */
-        p->failed_pings = p->failed_pings < 2 ? 2 : p->failed_pings;
+        if (a->outcome->retry_after_ns > WAIT_BLUNT_NS && p->failed_pings < 2)
+            p->failed_pings = 2; /* as if pinged in vain */
         p->told_when = true;
         p->pause_s = 1.1f;
         p->block_ns = fb_after(a->now_ns, fb_min64(a->outcome->retry_after_ns, FB_WAIT_MAX));
@@ -161,15 +193,28 @@ void fb_probe_refused(struct probe *p, const struct answer *a)
 
 /* ---- failed ---- */
 
-/* A ping that failed is sent again; in an outage ever more rarely. */
+/* A ping that failed is sent again; in an outage, or after some of them, ever more rarely. */
 static void ping_failed(struct probe *p, int64_t now_ns)
 {
     assert(p->pause_s > 0.0f);
 
-    if (p->outage)
+    if (p->failed_row < FAILED_ROW_MAX)
+        p->failed_row++;
+    if (p->outage || (p->failed_row > 2 && p->pause_s < OUTAGE_MAX_S))
         p->pause_s = fb_minf(2.0f * p->pause_s, OUTAGE_MAX_S);
     p->episode = EPISODE_WAITING;
     p->block_ns = fb_after(now_ns, fb_span(p->pause_s));
+}
+
+/* So many in a row are no chance, where a share of them fails anyway. */
+static uint8_t outage_row(const struct probe *p)
+{
+    float others = p->soft_mean - 1.0f; /* between two of them */
+
+    assert(others >= 0.0f || !fb_probe_stumbles(p));
+    if (!fb_probe_stumbles(p))
+        return OUTAGE_ROW;
+    return (uint8_t)fb_minf((float)OUTAGE_ROW + 9.0f / fb_maxf(others, 0.1f), FAILED_ROW_MAX);
 }
 
 void fb_probe_failed(struct probe *p, const struct answer *a)
@@ -178,7 +223,7 @@ void fb_probe_failed(struct probe *p, const struct answer *a)
         return;
     if (p->episode != EPISODE_NONE) {
         ping_failed(p, a->now_ns);
-    } else if (++p->failed_row == OUTAGE_ROW) {
+    } else if (++p->failed_row >= outage_row(p)) {
         p->failed_row = 0;
         p->outage = true;
         p->refused_ns = a->now_ns;
@@ -200,23 +245,47 @@ static void go_on(struct probe *p, int64_t now_ns)
     p->next_ns = fb_max64(p->next_ns, now_ns); /* who waited did not idle */
 }
 
+/*
+ * When the provider was empty. A wait that was told is longer than a bucket needs, and may be more
+ * than it can store: a third of it counts, until it is known better.
+ */
+static int64_t was_empty_ns(const struct probe *p)
+{
+    assert(p->pinged_ns >= p->refused_ns);
+
+    if (p->window_s > 0.0f)
+        return p->pinged_ns;
+    if (p->told_when)
+        return p->pinged_ns - (p->block_ns - p->refused_ns) / 3;
+    return p->block_ns - fb_span(p->pause_s);
+}
+
 /* A new measurement begins: the provider is empty, and what it cannot store does not count. */
+static void measure_anew(struct probe *p, const struct answer *a)
+{
+    assert(p->limit > 0.0f && p->burst >= 0.0f);
+
+    p->empty_ns = was_empty_ns(p);
+    if (p->burst > 0.0f) {
+        int64_t stored_ns = fb_span((p->burst + p->unit) / p->limit);
+        p->empty_ns = fb_max64(p->empty_ns, p->pinged_ns - stored_ns);
+    }
+    p->accepted = (float)a->cost;
+}
+
 static void restart(struct probe *p, const struct answer *a)
 {
     bool in_unrest = fb_probe_noisy(p) && p->lean < 0.0f && p->unrest > 0.0f;
+    bool chance = p->lean > 0.0f && p->forgiven; /* it was not empty */
 
-    assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
-    if (p->echoes == 0 && !in_unrest) { /* else it is not over yet: go on counting */
-        p->empty_ns = p->window_s > 0.0f ? p->pinged_ns : p->block_ns - fb_span(p->pause_s);
-        if (p->burst > 0.0f) {
-            int64_t stored_ns = fb_span((p->burst + p->unit) / p->limit);
-            p->empty_ns = fb_max64(p->empty_ns, p->pinged_ns - stored_ns);
-        }
-        p->accepted = (float)a->cost;
-    }
+    assert(p->episode == EPISODE_NONE);
+    if (p->echoes == 0 && !in_unrest && !chance) /* else it is not over yet: go on counting */
+        measure_anew(p, a);
     p->bursting = false;
-    p->ahead = p->burst;
-    p->ahead_ns = a->now_ns;
+    if (!chance) {
+        p->ahead = p->burst;
+        p->ahead_ns = a->now_ns;
+    }
     p->since_refusal = 0;
     go_on(p, a->now_ns);
 }

@@ -21,6 +21,7 @@
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
 #define SHORT_S     10.0f /* of a window whose resets say little */
+#define ONE_QUOTA   1.1f  /* answers to the window before are counted in this one */
 
 enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
 
@@ -64,27 +65,40 @@ static bool is_short(const struct probe *p)
     return p->window_s <= SHORT_S;
 }
 
+/*
+ * The window may have been blocked at first, so that its rest was used faster than a whole one
+ * could be; and with the last answers outstanding it seems that more was left. But what fits into
+ * one quota does not show that the window is any shorter than was told.
+ */
 void fb_probe_window_over(struct probe *p, float spent, float span_s)
 {
     float limit = p->limit * p->window_s / p->share; /* as told */
     float most_used = limit - p->told_low;
+    float usable = limit - kept(p, limit);
 
     assert(p->share > 0.0f && spent >= 0.0f);
-    if (is_short(p) && p->told_low < limit && spent >= 4.0f * p->unit && p->late < 0.5f)
-        p->told_pace =
-            spent / fb_maxf(span_s, 0.1f) * fb_minf(2.0f, (limit - kept(p, limit)) / most_used);
+    if (is_short(p) && p->told_low < limit && spent >= 4.0f * p->unit && p->late < 0.5f) {
+        p->told_pace = spent / fb_maxf(span_s, 0.1f) * fb_minf(2.0f, usable / most_used);
+        if (spent <= ONE_QUOTA * limit)
+            p->told_pace = fb_minf(p->told_pace, usable / p->window_s);
+    }
     p->told_low = PLENTY;
 }
 
-/* The pace that was found, less when little is left, and none when nothing is. */
-static void gauge(struct probe *p, const struct fly_outcome *o)
+/*
+ * The pace that was found, less when little is left, and none when nothing is. Of what is under
+ * way about half was not counted yet when this was told.
+ */
+static void gauge(struct probe *p, const struct answer *a)
 {
-    float left = (float)o->remaining;
-    float eased = fb_minf(1.0f, left / (2.0f * kept(p, (float)o->limit)));
+    float left = (float)a->outcome->remaining;
+    float sure = fb_maxf(0.0f, left - 0.5f * p->unit * (float)a->in_flight);
+    float eased = fb_minf(1.0f, sure / (2.0f * kept(p, (float)a->outcome->limit)));
 
+    assert(left >= 0.0f && eased >= 0.0f);
     p->told_low = fb_minf(p->told_low, left);
     p->told = fb_maxf(p->told, p->told_pace * eased);
-    if (o->remaining == 0)
+    if (a->outcome->remaining == 0)
         wait_for_reset(p);
 }
 
@@ -97,6 +111,15 @@ static bool is_round(float length_s)
     return length_s > 0.98f * round_s && length_s < 1.02f * round_s;
 }
 
+/* What is left of a window says how long it is, at least; resets are told in whole seconds. */
+static float window_told(const struct answer *a)
+{
+    float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+
+    assert(left_s > 0.0f);
+    return fb_probe_window_from(fb_maxf(0.0f, left_s - 1.0f));
+}
+
 static void new_window(struct probe *p, const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
@@ -104,10 +127,13 @@ static void new_window(struct probe *p, const struct answer *a)
 
     assert(o->reset_ns > a->now_ns);
     if (p->told_reset_ns == FB_LONG_AGO) {
-        p->window_s = fb_probe_window_from(fb_secs(o->reset_ns - a->now_ns));
+        p->window_s = window_told(a);
     } else if ((float)o->remaining > p->told_left) {
         float least_s = is_short(p) ? p->window_s : 1.0f;
-        if (length_s >= least_s && (p->verified == UNVERIFIED || is_round(length_s)))
+        float left_s = fb_secs(o->reset_ns - a->now_ns);
+        /* No window is shorter than what is left of it: that server began anew in mid-window. */
+        if (length_s >= fb_maxf(least_s, 0.9f * left_s) &&
+            (p->verified == UNVERIFIED || is_round(length_s)))
             p->window_s = length_s;
         if (p->verified == UNVERIFIED && !is_short(p))
             p->verified = VERIFYING;
@@ -205,7 +231,7 @@ static float own_part(const struct probe *p, const struct fly_outcome *o)
 static void accepted_with(struct probe *p, const struct answer *a)
 {
     if (p->window_s <= 0.0f) /* given up as no window, and told again */
-        p->window_s = fb_probe_window_from(fb_secs(a->outcome->reset_ns - a->now_ns));
+        p->window_s = window_told(a);
     float left_s = seconds_left(p, a);
     note_share(p, a->outcome);
     float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
@@ -214,7 +240,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
     p->told = fb_maxf(left, p->unit) / left_s;
     p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
     if (is_short(p))
-        gauge(p, a->outcome);
+        gauge(p, a);
     bool climbs = p->phase == PROBE_FIRST && p->rate < p->told;
     if (p->verified != BOUND_ONLY && !climbs)
         follow(p, a);

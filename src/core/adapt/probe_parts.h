@@ -23,17 +23,24 @@
 #include "core/field.h"
 #include "core/instant.h"
 
-#define NO_CROWD UINT8_MAX /* more than a ticket can tell */
+#define NO_CROWD       UINT8_MAX /* more than a ticket can tell */
+#define CUTS_MAX       7         /* as far as they are counted */
+#define PINGS_MAX      31        /* likewise */
+#define SOFT_ROW_MAX   6         /* from then on they come whatever the pace */
+#define SOFT_NEVER     7         /* it refuses by 429: they never are refusals */
+#define FAILED_ROW_MAX 31
 
 /* The tunables. Each is a judgement, told on the design page of the probe. */
 #define MARGIN        0.015f  /* cruise this far below the limit; 4 x as far after a surprise */
 #define CUSHION       8.0f    /* requests' worth of pause after a refusal, a quarter if isolated */
 #define FIRST_LEAN    0.02f   /* first step of a look upward; it doubles while nothing refuses */
 #define STEP          40      /* successes a step ... */
-#define STEP_FIRST    2       /* ... and while no limit is known */
+#define STEP_FIRST    2       /* ... while no limit is known ... */
+#define STEP_STORED   300     /* ... and while all of it may come from what is stored */
 #define NEAR          25      /* refusals closer than this many requests are one event */
 #define FAR           400     /* further apart: unrelated */
-#define REFUSAL_WORTH 1600.0f /* in requests: how rarely to look upward */
+#define REFUSAL_WORTH 2400.0f /* in requests: how rarely to look upward ... */
+#define WORTH_MOVING  400.0f  /* ... and once the limit was seen to move */
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
@@ -41,13 +48,20 @@
 #define DOUBTS_MAX    3       /* and is doubted so often at most */
 #define PING_GROWTH   4.0f    /* of the pause between pings, 2 from 16 s on */
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
-#define NOISE_LEAST   150.0f  /* requests: refusals closer than this are more than noise */
-#define UNREST_MAX    4.0f    /* evidence that a limit refuses, not noise */
-#define UNREST_LOOK   2.0f    /* and while looking upward */
-#define OUTAGE_ROW    5       /* failures in a row from which on one at a time is enough */
-#define OUTAGE_MAX_S  60.0f   /* between two of them */
-#define PLENTY        1e12f   /* left of a quota: nothing was told yet */
-#define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound */
+#define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
+#define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
+#define UNREST_MAX    6.0f   /* evidence that a limit refuses, not noise */
+#define UNREST_LOOK   3.0f   /* and while looking upward */
+#define OUTAGE_ROW    5      /* failures in a row from which on one at a time is enough */
+#define OUTAGE_MAX_S  60.0f  /* between two of them */
+#define PLENTY        1e12f  /* left of a quota: nothing was told yet */
+#define CROWD_PROOF   3.0f   /* refusals at >= k in flight that prove a bound */
+
+/*
+ * Servers tell whole seconds. A wait of one or two may be the tenth of a second that a bucket takes
+ * for the next request, rounded up: it is obeyed, and says nothing about a window.
+ */
+#define WAIT_BLUNT_NS (2 * FB_NS_PER_S)
 
 static inline float fb_secs(int64_t span_ns)
 {
@@ -88,6 +102,9 @@ bool fb_probe_spend_quota(struct probe *p, const struct ask *q);
  */
 void fb_probe_settle(struct probe *p, float limit, float weight, const struct answer *a);
 
+/* What was learned was not about the pace: look for a limit as at the beginning. */
+void fb_probe_climb_again(struct probe *p);
+
 /* A success outside of an episode: look upward when it is time. */
 void fb_probe_advance(struct probe *p, const struct answer *a);
 
@@ -107,6 +124,12 @@ void fb_probe_failed(struct probe *p, const struct answer *a);
 /* The ping went through: the episode is over. */
 void fb_probe_recovered(struct probe *p, const struct answer *a);
 
+/*
+ * Whether all that was accepted since it opened may have come from one quota: else another window
+ * has begun meanwhile, and how long it was open says nothing about its length.
+ */
+bool fb_probe_in_one_window(const struct probe *p);
+
 /* What of the pace a limit lets through, by what was under way when it was met: 0 to 1. */
 float fb_probe_share_let_through(const struct probe *p);
 
@@ -125,6 +148,30 @@ const char *fb_probe_reading_says(const struct probe *p);
 
 /* Whether a bare 403 or 503 is a refusal here. */
 bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a);
+
+/* Several came in a row, one soon after the other: perhaps it is not about the pace. */
+static inline bool fb_probe_may_stumble(const struct probe *p)
+{
+    return p->soft_row >= 2 && p->soft_row < SOFT_ROW_MAX;
+}
+
+/* One of them did seem to be about the pace. */
+static inline void fb_probe_one_less_in_row(struct probe *p)
+{
+    if (p->soft_row > 0)
+        p->soft_row--;
+}
+
+static inline bool fb_probe_says_429(const struct probe *p)
+{
+    return p->soft_row == SOFT_NEVER;
+}
+
+/* Whether those come now whatever the pace: then they say nothing about it. */
+static inline bool fb_probe_stumbles(const struct probe *p)
+{
+    return p->soft_row >= SOFT_ROW_MAX;
+}
 
 /* ---- probe_headers.c ---- */
 
@@ -147,7 +194,7 @@ bool fb_probe_verifying(const struct probe *p);
 union controller_state;
 struct learned;
 
-#define FB_PROBE_FIELDS 31
+#define FB_PROBE_FIELDS 32
 
 extern const struct field fb_probe_fields[FB_PROBE_FIELDS];
 
@@ -172,7 +219,13 @@ static inline bool fb_probe_crowded(const struct probe *p)
 
 static inline bool fb_probe_noisy(const struct probe *p)
 {
-    return p->surprises >= 2;
+    return p->surprises >= 3;
+}
+
+/* Nothing was seen yet that moves the limit, or hides it. */
+static inline bool fb_probe_steady(const struct probe *p)
+{
+    return !p->moves && !p->noise_known;
 }
 
 /*

@@ -56,6 +56,9 @@ static float estimate_of(const struct probe *p, float accepted, float between_s)
     /* What it cannot store is lost in the pause: hardly anything counted says little. */
     if (accepted < 4.0f * p->unit && p->failed_pings == 0)
         counted = fb_maxf(counted, 0.6f * p->rate);
+    /* Much was granted and little counted: it idled in between, or the network stood still. */
+    if (accepted < 8.0f * p->unit && p->since_refusal > NEAR)
+        counted = fb_maxf(counted, 0.8f * p->rate);
     return fb_maxf(DROP * p->rate, fb_minf(counted, p->rate));
 }
 
@@ -132,10 +135,14 @@ static void settle_again(struct probe *p, const struct reading *r)
 {
     assert(r->estimate > 0.0f && r->estimate <= r->rate);
 
+    if (r->estimate > 0.65f * r->rate && r->accepted >= 8.0f * p->unit && !fb_probe_says_429(p))
+        fb_probe_one_less_in_row(p); /* what was counted says that it is about the pace */
     if (r->grants >= NEAR)
         p->cuts = 0;
-    if (p->cuts < UINT8_MAX)
+    if (p->cuts < CUTS_MAX)
         p->cuts++;
+    if (p->stood && r->estimate < 0.8f * p->limit_before)
+        p->moves = true;
     settle_few(p, r->estimate, r);
     note_stored(p);
 }
@@ -157,11 +164,14 @@ static void open_window(struct probe *p, const struct answer *a)
  */
 static bool was_shut(const struct probe *p, const struct reading *r)
 {
-    float least_s = p->told_when ? 1.0f : SHUT_LEAST_S;
+    float least_s = p->told_when ? 1.2f * fb_secs(WAIT_BLUNT_NS) : SHUT_LEAST_S;
 
     if (p->opening_seen && r->shut_s <= p->window_s)
         return false;
-    return p->failed_pings > 1 && r->blocked_s > fb_maxf(least_s, 4.0f * p->unit / r->rate);
+    if (r->blocked_s <= fb_maxf(least_s, 4.0f * p->unit / r->rate))
+        return false;
+    return p->failed_pings > 1 ||
+           (p->phase == PROBE_FIRST && r->shut_s > 5.0f && r->blocked_s >= PATIENCE_S);
 }
 
 /* A refusal never raises the limit above the pace that was refused. */
@@ -186,11 +196,14 @@ static float limit_since_start(struct probe *p, const struct reading *r)
 static void read_shut(struct probe *p, const struct reading *r)
 {
     bool short_first = !p->opening_seen && r->shut_s < 30.0f;
+    /* A minute was waited for: if it is a part of that the count is right all the same. */
+    bool guessed = short_first && r->blocked_s >= 60.0f;
 
     assert(r->blocked_s > 0.0f && r->shut_s <= r->blocked_s);
     /* It is at least as long as it was seen to be shut, and people use round windows. */
-    p->window_s = fb_probe_window_from(r->shut_s);
-    fb_probe_settle(p, not_above(p, limit_since_start(p, r), r), r->accepted, r->a);
+    p->window_s = fb_probe_window_from(guessed ? 60.0f : r->shut_s);
+    float limit = not_above(p, limit_since_start(p, r), r);
+    fb_probe_settle(p, limit, guessed ? 0.0f : r->accepted, r->a);
     open_window(p, r->a);
     p->opening_seen = true;
     if (!short_first) {
@@ -225,7 +238,7 @@ static void read_exhausted(struct probe *p, const struct reading *r)
     float seen = fb_probe_window_from(0.97f * ((p->opening_seen ? r->open_s : 0.0f) + r->shut_s));
 
     assert(p->lean <= 0.0f);
-    if (seen > p->window_s && r->open_s < 2.0f * p->window_s)
+    if (seen > p->window_s && r->open_s < 1.2f * p->window_s && fb_probe_in_one_window(p))
         p->window_s = seen;
     else if (is_too_short(p, r))
         p->window_s = fb_probe_window_from(2.0f * p->window_s);
@@ -268,12 +281,9 @@ static bool was_crowd(const struct probe *p, const struct reading *r)
 /* Keep the cap, and look for the pace again. */
 static void read_crowd(struct probe *p, const struct reading *r)
 {
+    (void)r;
     assert(p->crowd_min >= 3);
-
-    p->phase = PROBE_FIRST;
-    p->limit = 0.5f * r->rate;
-    p->lean = 1.0f;
-    p->held = 0.0f;
+    fb_probe_climb_again(p);
 }
 
 static bool in_noise(const struct probe *p, const struct reading *r)
@@ -289,7 +299,8 @@ static void read_noise(struct probe *p, const struct reading *r)
     if (p->unrest >= UNREST_MAX) { /* more than the usual */
         p->surprises = 0;
         p->cuts = 0;
-        fb_probe_settle(p, r->estimate, r->accepted, r->a);
+        fb_probe_settle(p, r->estimate, fb_minf(r->accepted, 4.0f * p->unit),
+                        r->a); /* soon again */
     } else {
         p->limit *= 0.998f;
         p->rate *= 0.998f;
@@ -352,8 +363,8 @@ static bool was_surprise(const struct probe *p, const struct reading *r)
 }
 
 /*
- * Slowing down should have ended it. If it does not, it is not about the pace: the place is noisy,
- * and the limit is what the first of the series measured.
+ * Slowing down should have ended it. If it does not, even after an exact count, it is not about the
+ * pace: the place is noisy, and the limit is what the first of the series measured.
  */
 static void read_surprise(struct probe *p, const struct reading *r)
 {
@@ -370,15 +381,23 @@ static void read_surprise(struct probe *p, const struct reading *r)
     if (p->surprises == 0 || r->grants >= FAR) {
         p->surprises = 1;
         p->limit_before = limit;
-    } else {
+        p->stood = p->evidence >= 30.0f;
+    } else if (p->told_when || (p->surprises == 1 && !p->noise_known)) {
+        /* It fell while the first was counted: now it is counted exactly. And who tells when to
+         * come again does not refuse by chance. */
         p->surprises = 2;
+    } else {
+        p->surprises = 3;
         p->noise_known = true;
+        p->moves = false;
+        p->stood = false;
         p->margin = 2.0f * MARGIN;
         p->noise_gap = FAR / 2.0f;
         p->unrest = 0.0f;
         limit = p->limit_before;
     }
     fb_probe_settle(p, limit, r->accepted, r->a);
+    note_stored(p);
 }
 
 /* ---- while going up ---- */
@@ -437,6 +456,10 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
     p->limit_before = p->limit;
     if (!fb_probe_noisy(p))
         p->surprises = 0;
+    if (p->held > p->limit) { /* and so much lasted */
+        fb_probe_settle(p, fb_maxf(r->least, p->held), 100.0f, r->a);
+        return;
+    }
     fb_probe_settle(p, fb_maxf(r->least, raised), 0.0f, r->a);
     p->changed_ns = changed_ns; /* not before the trial is won */
     p->phase = PROBE_TRIAL;

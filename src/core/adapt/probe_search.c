@@ -5,7 +5,8 @@
  * A look that finds nothing costs a refusal, worth REFUSAL_WORTH requests and those in flight; not
  * looking while the limit may have risen costs ever more with time. The limit last changed `age`
  * ago, so it changes about once in `age`: the cheapest time between looks is
- * sqrt(worth x (1 + in flight) x age / rate). After a change looks are frequent, later rare.
+ * sqrt(worth x (1 + in flight) x age / rate). After a change looks are frequent, later rare. Most
+ * limits never move: a refusal is worth more where none was seen to.
  */
 #include <assert.h>
 
@@ -25,11 +26,13 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float seconds_each = p->unit / p->rate;
     float noise = fb_probe_noisy(p) ? 4.0f : 1.0f; /* a look is refused so often */
     float age = fb_secs(a->now_ns - p->changed_ns);
-    float worth = (p->window_s > 0.0f ? 4.0f : 1.0f) * noise * REFUSAL_WORTH;
+    float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
     float least = fb_maxf(noise * evidence * LOOK_LEAST * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * (float)(1 + a->in_flight) * age * seconds_each);
 
+    if (p->window_s > 0.0f)
+        best *= 2.0f; /* a whole window is lost */
     assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
     return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
 }
@@ -49,9 +52,19 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
     set_pace(p);
 
     int64_t look_ns = fb_after(a->now_ns, fb_span(seconds_to_look(p, weight, a)));
-    if (look_planned && fb_probe_noisy(p)) /* noise does not put it off */
-        look_ns = fb_min64(look_ns, p->look_ns);
+    if (look_planned && (fb_probe_noisy(p) || p->told_reset_ns != FB_LONG_AGO))
+        look_ns = fb_min64(look_ns, p->look_ns); /* noise, or what is told, does not put it off */
     p->look_ns = look_ns;
+}
+
+void fb_probe_climb_again(struct probe *p)
+{
+    assert(p->rate > 0.0f && p->unit >= 1.0f);
+
+    p->phase = PROBE_FIRST;
+    p->limit = 0.5f * p->rate;
+    p->lean = 1.0f;
+    p->held = 0.0f;
 }
 
 static void begin_step(struct probe *p, int64_t now_ns)
@@ -115,22 +128,56 @@ static void look_upward(struct probe *p, const struct answer *a)
     begin_step(p, a->now_ns);
 }
 
+/* Whether all that was got beyond the limit may come from what the provider has stored. */
+static bool is_stored(const struct probe *p)
+{
+    return p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
+}
+
+/* All of it may come from what is stored, and where nothing moves there is time to find out. */
+static bool uses_up_slowly(const struct probe *p, float lasted_s)
+{
+    return lasted_s < 30.0f && p->window_s <= 0.0f && fb_probe_steady(p) && is_stored(p);
+}
+
+/* Was a refusal in a climb chance? Hardly, where it told when to come again. */
+static int32_t successes_of_climb(const struct probe *p)
+{
+    if (p->surprises == 0)
+        return STEP_FIRST;
+    return p->told_when ? STEP_STORED : NEAR;
+}
+
+/*
+ * How many successes are enough. Slow limits are looked at by the clock: their steps would take
+ * many minutes. What is stored is used up slowly, so that it does not look like a higher limit.
+ */
+static int32_t successes_needed(const struct probe *p, float lasted_s)
+{
+    assert(p->lean >= 0.0f && lasted_s >= 0.0f);
+
+    if (fb_probe_climbing(p))
+        return successes_of_climb(p);
+    if (p->lean >= 0.5f)
+        return STEP_FIRST;
+    if (p->lean <= FIRST_LEAN)
+        return STEP;
+    if (lasted_s >= (p->moves ? 30.0f : 60.0f))
+        return STEP / 4;
+    return uses_up_slowly(p, lasted_s) ? STEP_STORED : STEP;
+}
+
 static bool step_is_over(const struct probe *p, int64_t now_ns)
 {
-    bool climbing = fb_probe_climbing(p);
-    float least_s = fb_maxf(climbing ? 0.5f : 1.0f, 1.05f * p->window_s);
-    int32_t least = climbing || p->lean >= 0.5f ? STEP_FIRST : STEP;
+    float lasted_s = fb_secs(now_ns - p->step_ns);
+    float least_s = fb_maxf(fb_probe_climbing(p) ? 0.5f : 1.0f, 1.05f * p->window_s);
 
-    assert(p->lean >= 0.0f);
+    assert(p->step_count >= 0);
     if (p->phase == PROBE_FIRST)
         least_s = 0.5f;
-    if (p->phase == PROBE_FIRST && fb_probe_has_room(p)) {
-        least_s = 0.0f;
-        least = 1;
-    }
-    if (climbing && p->surprises > 0) /* was that refusal chance? */
-        least = NEAR;
-    return p->step_count >= least && fb_secs(now_ns - p->step_ns) >= least_s;
+    if (p->phase == PROBE_FIRST && fb_probe_has_room(p) && p->surprises == 0)
+        return p->step_count >= 1;
+    return p->step_count >= successes_needed(p, lasted_s) && lasted_s >= least_s;
 }
 
 /*
@@ -141,30 +188,45 @@ static bool in_the_shadow(const struct probe *p)
 {
     float far = fb_probe_climbing(p) ? 1.0f : 0.5f;
 
-    return p->phase != PROBE_FIRST && p->lean >= far &&
-           p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
+    return p->phase != PROBE_FIRST && p->lean >= far && is_stored(p);
 }
 
 /*
- * What is under way when the first limit is met will all be refused: no more than two, or a small
+ * What is under way when a climb meets the limit will all be refused: no more than two, or a small
  * share of what was accepted so far. Where answers take long it is in service, not under way.
  */
 static float lean_at_risk(const struct probe *p)
 {
     float under_way = fb_maxf(2.0f * p->unit, p->total / 600.0f);
+    float sure = p->phase == PROBE_FIRST ? p->rate : fb_maxf(p->rate, 2.0f * p->limit);
+    bool climbs = fb_probe_climbing(p) || p->lean >= 0.5f;
 
-    assert(p->latency_s >= 0.0f);
-    if (p->phase != PROBE_FIRST || p->latency_s <= 0.0f || p->latency_s > 0.1f)
+    assert(p->latency_s >= 0.0f && p->limit > 0.0f);
+    if (!climbs || p->latency_s <= 0.0f || p->latency_s > 0.1f)
         return RATE_MAX / p->limit;
-    return fb_maxf(p->rate, under_way / p->latency_s) / p->limit - 1.0f;
+    return fb_maxf(sure, under_way / p->latency_s) / p->limit - 1.0f;
+}
+
+/*
+ * A pace that lasted: for a whole window, or for a step that began when all that is stored had been
+ * used up. The first step beyond that only proves the limit.
+ */
+static void note_held(struct probe *p)
+{
+    float beyond = (float)p->step_count * p->lean / (1.0f + p->lean);
+
+    assert(p->lean > 0.0f && beyond >= 0.0f);
+    if (p->window_s > 0.0f)
+        p->held = p->rate;
+    else if (!is_stored(p) && !fb_probe_climbing(p) && fb_probe_steady(p) && beyond > 2.0f)
+        p->held = p->held > 0.0f ? p->rate : p->limit;
 }
 
 static void step_up(struct probe *p, const struct answer *a)
 {
     assert(p->late <= 1.0f);
 
-    if (p->window_s > 0.0f)
-        p->held = p->rate;
+    note_held(p);
     if (!in_the_shadow(p) && p->rate < RATE_MAX) {
         p->lean = fb_minf(p->lean * (a->in_flight < 2 ? 2.0f : 1.15f), lean_at_risk(p));
         p->forgiven = false;

@@ -14,6 +14,7 @@
 
 #define GAP_MOST   200.0f /* answers; further apart they have nothing to do with each other */
 #define PROOF_MOST 4.0f
+#define ALMOST_ALL 1.25f /* answers from one to the next: that is no share any more */
 
 static bool comes_regularly(const struct probe *p)
 {
@@ -47,17 +48,75 @@ static float often(const struct probe *p, int32_t status)
     return p->noise_known ? 0.0f : 60.0f;
 }
 
-bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a)
+/*
+ * The search begins anew, no slower than the first one did. What was taken for a window was the
+ * pauses between them.
+ */
+static void forget_them(struct probe *p)
+{
+    p->soft_mean = 3.0f; /* about; it will show */
+    p->rate = fb_maxf(p->rate, p->unit);
+    p->surprises = 0;
+    p->cuts = 0;
+    p->doubts = 0;
+    if (p->told_reset_ns == FB_LONG_AGO) {
+        p->window_s = 0.0f;
+        p->opening_seen = false;
+    }
+    fb_probe_climb_again(p);
+}
+
+/*
+ * Slowing down ends refusals. Where they went on through many cuts, one soon after the other, a
+ * share of all requests fails here whatever the pace: that is no limit, until it is almost all. By
+ * chance some are further apart: one of those outweighs one of the others, not all of them.
+ */
+static bool comes_anyway(struct probe *p, const struct answer *a)
+{
+    bool begins = p->episode == EPISODE_NONE && !fb_probe_is_straggler(p, a->id);
+
+    assert(p->soft_row < SOFT_ROW_MAX);
+    if (begins && p->since_refusal < NEAR / 2)
+        p->soft_row++;
+    else if (begins)
+        fb_probe_one_less_in_row(p);
+    if (fb_probe_stumbles(p))
+        forget_them(p);
+    return fb_probe_stumbles(p);
+}
+
+/* How far apart they come; a share that became all, or none, is no share. */
+static void note_gap(struct probe *p)
+{
+    float pull = fb_probe_stumbles(p) ? 0.03f : 0.1f;
+
+    assert(p->soft_mean >= 0.0f);
+    p->soft_mean += pull * (fb_minf((float)p->soft_gap, GAP_MOST) - p->soft_mean);
+    p->soft_gap = 0;
+    if (p->soft_row == SOFT_ROW_MAX &&
+        (p->soft_mean < ALMOST_ALL || p->soft_mean > GAP_MOST / 2.0f))
+        p->soft_row = 0;
+}
+
+/* Whether repetition says that it is a refusal. */
+static bool is_believed(struct probe *p, const struct answer *a)
 {
     bool again = p->soft_gap <= 3;
     bool looking = p->lean > 0.0f && p->phase == PROBE_SETTLED && !fb_probe_noisy(p);
     float proof = p->soft_proof + proof_of(p, again, looking);
 
-    assert(!a->throttled);
     p->soft_proof = fb_maxf(0.0f, fb_minf(proof, PROOF_MOST));
-    p->soft_mean += 0.1f * (fb_minf((float)p->soft_gap, GAP_MOST) - p->soft_mean);
-    p->soft_gap = 0;
-    if (again || a->outcome->retry_after_ns > 0 || p->soft_mean < often(p, a->outcome->status))
+    note_gap(p);
+    return again || p->soft_mean < often(p, a->outcome->status) ||
+           p->soft_proof >= (looking ? 1.0f : 2.0f);
+}
+
+bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a)
+{
+    bool believed = is_believed(p, a);
+
+    assert(!a->throttled);
+    if (a->outcome->retry_after_ns > 0)
         return true;
-    return p->soft_proof >= (looking ? 1.0f : 2.0f);
+    return believed && !fb_probe_stumbles(p) && !comes_anyway(p, a);
 }

@@ -13,11 +13,12 @@
 #include "core/controller.h"
 #include "core/field.h"
 
-#define LIMIT_MAX  1e9
-#define MANY       1e12
-#define AGE_MOST_S 4e9    /* more than a hundred years */
-#define SOON_S     -3.2e6 /* what is to come is at most 37 days away */
-#define BOUNDS     5      /* the last state of trust in headers */
+#define LIMIT_MAX      1e9
+#define MANY           1e12
+#define AGE_MOST_S     4e9    /* more than a hundred years */
+#define SOON_S         -3.2e6 /* what is to come is at most 37 days away */
+#define WINDOW_LEAST_S 0.001f /* no shorter one is ever believed: it is damage */
+#define BOUNDS         5      /* the last state of trust in headers */
 
 static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
 
@@ -59,6 +60,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     COUNT(verified, 0, BOUNDS),
     FLAG(burst_found),
     FLAG(noise_known),
+    FLAG(moves),
 };
 
 /* A look upward is not gone on with: back to where it began. */
@@ -73,10 +75,16 @@ static void stop_looking(struct probe *p)
     p->lean = -p->margin;
 }
 
+static float window_or_none(float window_s)
+{
+    return window_s < WINDOW_LEAST_S ? 0.0f : window_s;
+}
+
 void fb_probe_resume(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
 
+    p->window_s = window_or_none(p->window_s);
     stop_looking(p);
     if (p->ceiling > 0.0f)
         p->limit = fb_minf(p->limit, p->ceiling);
@@ -89,7 +97,10 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
         p->told_until_ns = FB_LONG_AGO;
     p->next_ns = now_ns;
     assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
+    int64_t look_ns = p->look_ns;
     fb_probe_count_anew(p, now_ns);
+    if (p->window_s > 0.0f) /* it stores nothing: no need to wait */
+        p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
 }
 
 void fb_probe_learned(const union controller_state *c, const struct pace *pace,

@@ -33,6 +33,7 @@ static const struct field fields[] = {
     FIELD("attempt", INT, attempt),    FIELD("duration_ms", MS, duration_ns),
     FIELD("waited_ms", MS, waited_ns), FIELD("until", INSTANT, until_ns),
     FIELD("rate", RATE, rate),         FIELD("lost", INT, lost),
+    FIELD("trace_id", TEXT, trace),
 };
 
 /* "2026-01-31T23:59:59.123Z". */

@@ -2,15 +2,14 @@
 /*
  * assets.h - the files of the dashboard, carried in the command.
  *
- * They are made from web/ by tools/embed when it is built. "/page.html" is a template that page.c
- * fills in; the others are served as they are, packed for those who take that.
+ * They are made from web/ by tools/embed when it is built. "/page.html" is a template that
+ * view/page.h fills in; a daemon serves the others as they are, packed for those who take that,
+ * and a report has them inside.
  */
-#ifndef FLYBALL_DAEMON_ASSETS_H
-#define FLYBALL_DAEMON_ASSETS_H
+#ifndef FLYBALL_VIEW_ASSETS_H
+#define FLYBALL_VIEW_ASSETS_H
 
 #include <stddef.h>
-
-struct call;
 
 struct asset_bytes {
     const unsigned char *at;
@@ -20,6 +19,7 @@ struct asset_bytes {
 struct asset {
     const char *path; /* "/app.js"; NULL ends the table */
     const char *type;
+    const char *hash; /* "sha256-...": by which a policy allows it */
     struct asset_bytes plain;
     struct asset_bytes packed; /* gzip */
 };
@@ -28,9 +28,5 @@ extern const struct asset fb_assets[];
 
 /* NULL: there is none. */
 const struct asset *fb_asset_find(const char *path, size_t length);
-
-/* The answers to "/", and to the files that the page needs. */
-void fb_page_answer(struct call *c);
-void fb_asset_answer(struct call *c);
 
 #endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* scenario_real.c - what runs against real servers showed; part of no score. */
+#include <math.h>
+
+#include "core/instant.h"
+#include "sim/draw.h"
+#include "sim/scenario.h"
+
+static struct gate *window(struct setup *s, struct rng *r, const struct gate_kind *kind,
+                           double rate, double window_s)
+{
+    struct gate *g = fb_setup_window(s, kind, rate, window_s);
+
+    fb_setup_duration(s, r, rate, 600.0);
+    fb_draw_phase(r, g);
+    s->provider.manners.headers = fb_headers_seconds;
+    s->provider.manners.retry_after = fb_retry_honest;
+    return g;
+}
+
+/* About a second's worth is stored: a second of waiting overflows it. */
+static void ra_bucket(struct setup *s, struct rng *r)
+{
+    double rate = fb_draw_log(r, 8.0, 30.0);
+
+    fb_setup_duration(s, r, rate, 600.0);
+    fb_setup_bucket(s, rate, fmax(5.0, floor(rate * fb_draw_between(r, 0.4, 1.5))));
+    s->provider.manners.retry_after = fb_retry_honest;
+}
+
+static void often_503(struct setup *s, struct rng *r)
+{
+    double rate = fb_draw_log(r, 1.0, 50.0);
+
+    fb_setup_duration(s, r, rate, 3600.0);
+    fb_setup_bucket(s, rate, fb_draw_burst(r, rate));
+    s->provider.chance_503 = fb_draw_between(r, 0.3, 0.5);
+}
+
+static void hdr_second(struct setup *s, struct rng *r)
+{
+    window(s, r, &fb_gate_log, fb_draw_log(r, 20.0, 200.0), 1.0);
+}
+
+static void hdr_jitter(struct setup *s, struct rng *r)
+{
+    double window_s = (double)fb_draw_int(r, 1, 60);
+
+    window(s, r, &fb_gate_fixed, fb_draw_log(r, 20.0 / window_s, 100.0), window_s);
+    s->net.jitter_s = 0.1;
+}
+
+/* The server is started again in the middle of a window: a new reset, and all of the quota. */
+static void hdr_reborn(struct setup *s, struct rng *r)
+{
+    static const double WINDOWS_S[] = {10.0, 60.0, 3600.0};
+    double window_s = WINDOWS_S[fb_draw_int(r, 0, 2)];
+    struct gate *g =
+        window(s, r, &fb_gate_fixed, fb_draw_log(r, 20.0 / window_s + 0.5, 50.0), window_s);
+
+    g->reborn_ns = fb_span(window_s * fb_draw_between(r, 0.1, 2.0));
+}
+
+static const struct scenario REAL[] = {
+    {"ra_bucket", "a second's worth stored, Retry-After in seconds", ra_bucket},
+    {"often_503", "30 to 50 % bare 503s, whatever the pace", often_503},
+    {"hdr_second", "sliding windows of a second, headers", hdr_second},
+    {"hdr_jitter", "fixed windows, headers, jitter of 100 ms", hdr_jitter},
+    {"hdr_reborn", "headers, a server that starts again once", hdr_reborn},
+};
+
+const struct scenario_family fb_scenarios_real = {
+    .name = "real",
+    .scenarios = REAL,
+    .count = sizeof REAL / sizeof REAL[0],
+};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// What is watched: its ages against what is wanted, its sources, an item and who told what of it.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Place, axeSource, isLive, launch, open, shut, until } from './daemon.mjs';
+
+let place;
+let browser;
+
+const source = (name, url, limit, weight, fields) => `    ${name}:\n      url: "${url}"\n      limit: ${limit}\n      weight: ${weight}\n      fields: ${fields}\n`;
+
+before(async () => {
+  place = new Place();
+  const matches = ['--matches', 'live=6 pace=6'];
+  const backend = await place.mock('127.0.0.2', '--site', 'backend', ...matches);
+  const score = await place.mock('127.0.0.3', '--site', 'score', ...matches, '--limit', 'rate=20/s burst=5');
+  const ticker = await place.mock('127.0.0.4', '--site', 'ticker', ...matches, '--limit', 'window=600/1m');
+  await place.configure(`watch:\n  items: {url: "http://${backend}/matches", list: /matches, id: /id, state: /state, ids: {ticker: /ids/ticker}, every: 5s}\n  sources:\n`
+    + source('score', `http://${score}/api/match/{id}`, 'rate=20/s burst=5', 10, '{minute: {path: /minute, type: integer}, venue: /venue}')
+    + source('ticker', `http://${ticker}/v2/events/{id}`, 'window=600/1m', 2, '{minute: {path: /event/t, type: integer}, venue: /event/ground}'));
+  await place.serve();
+  await until('live items were heard of', async () => (await place.status()).watch.freshness.live.counted > 0);
+  browser = await launch();
+});
+
+after(async () => {
+  if (browser) await browser.close();
+  place.close();
+});
+
+test('ages against what is wanted, sources with reliability and precedence, the grade', async () => {
+  const page = await open(browser, `${place.url}#/freshness`);
+  await isLive(page);
+  const { watch } = await place.status();
+  await page.locator('.verdict', { hasText: watch.grade }).waitFor();
+  for (const { source: name } of watch.sources) {
+    assert.match(await page.locator('tbody tr', { hasText: name }).first().textContent(), /\d+ %/);
+  }
+  const item = page.locator('tbody tr', { hasText: 'live' }).first();
+  await item.waitFor();
+  assert.match(await item.locator('.bar').getAttribute('aria-label'), /old, wanted are 10 s/);
+  await page.locator('figure canvas').waitFor();
+  assert.match(await page.locator('figcaption').textContent(), /p95 between|No live item/);
+  await until('a table behind the chart', async () => (await page.locator('figure tbody tr').count()) > 0);
+  await shut(page);
+});
+
+test('an item: each field with who told it, the sources, and what changed last', async () => {
+  const page = await open(browser, `${place.url}#/freshness`);
+  await isLive(page);
+  const link = page.locator('tbody a[href^="#/i/"]').first();
+  const id = await link.textContent();
+  await link.click();
+  await page.locator('h2', { hasText: id }).waitFor();
+  await until('its fields are there', async () => (await page.locator('tr', { hasText: 'venue' }).count()) > 0);
+  assert.match(await page.locator('tr', { hasText: 'venue' }).first().textContent(), /score|ticker/);
+  assert.ok(await page.locator('.events li').count() > 0);
+  await page.keyboard.press('Escape');
+  await page.goto(`${place.url}#/i/${encodeURIComponent('<img src=x onerror=alert(1)>')}`);
+  await page.getByText('There is no such item now').waitFor();
+  assert.equal(await page.locator('img').count(), 0);
+  await shut(page, /404/);
+});
+
+test('15 and 18: from 320 to 2560 pixels, and axe finds nothing wrong', async () => {
+  for (const [width, colorScheme] of [[320, 'light'], [1280, 'dark'], [2560, 'light']]) {
+    const page = await open(browser, `${place.url}#/freshness`, { width, colorScheme, bypassCSP: true });
+    await isLive(page);
+    await page.locator('tbody a[href^="#/i/"]').first().waitFor();
+    await page.evaluate(axeSource);
+    for (const step of ['all', 'one']) {
+      if (step === 'one') {
+        await page.evaluate(() => { location.hash = document.querySelector('tbody a[href^="#/i/"]').getAttribute('href'); });
+        await page.locator('.events li').first().waitFor();
+      }
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${step} at ${width}`);
+      const { violations } = await page.evaluate(() => axe.run());
+      assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), [], `${step} at ${width}`);
+    }
+    await shut(page);
+  }
+});

@@ -1,0 +1,247 @@
+/*
+ * freshness.js - what is watched: how old it is against what is wanted, who tells it, what of it
+ * was told by whom.
+ */
+
+const FRESH_KEPT = 900;
+const ITEMS_ASKED = 500;
+const ITEMS_SHOWN = 100;
+const GRADE_STATES = { healthy: 'ok', degraded: 'warning', failing: 'critical', overloaded: 'warning', recovering: 'holding' };
+
+const gradeState = (grade) => GRADE_STATES[grade] || 'warning';
+
+/* How it went since the page was opened: a row a second, in a ring. */
+const fresh = { t: [], p50: [], p95: [], grade: [], recoveries: [] };
+
+const keepFresh = (status) => {
+  const w = status.watch;
+  if (!w) return;
+  const live = (w.freshness || {}).live || {};
+  const row = { t: Date.now() / 1000, p50: live.counted ? live.p50_s : null, p95: live.counted ? live.p95_s : null, grade: w.grade, recoveries: w.recoveries || 0 };
+  Object.entries(row).forEach(([name, value]) => {
+    fresh[name].push(value);
+    if (fresh[name].length > FRESH_KEPT) fresh[name].shift();
+  });
+};
+
+/* Marks where the grade changed or something was recovered. */
+const drawGrades = (u) => {
+  u.ctx.save();
+  u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  for (let i = 1; i < fresh.t.length; i++) {
+    const isGrade = fresh.grade[i] !== fresh.grade[i - 1];
+    if (!isGrade && fresh.recoveries[i] <= fresh.recoveries[i - 1]) continue;
+    const x = u.valToPos(fresh.t[i], 'x', true);
+    const color = token(`--${isGrade ? gradeState(fresh.grade[i]) : 'holding'}`);
+    u.ctx.strokeStyle = u.ctx.fillStyle = color;
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    u.ctx.stroke();
+    u.ctx.fillText(isGrade ? fresh.grade[i] : 'recovery', x + 4, u.bbox.top + 11 * devicePixelRatio);
+  }
+  u.ctx.restore();
+};
+
+const flat = (value) => fresh.t.map(() => value);
+const freshData = (c) => [fresh.t, fresh.p50, fresh.p95, flat(c.aim_live_s), flat(c.degraded_s)];
+
+const freshOptions = (width, config) => {
+  const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
+  const bare = { points: { show: false } };
+  return {
+    width, height: PLOT_HEIGHT, legend: { show: false }, cursor: { show: false },
+    scales: {
+      x: { range: (u, low, high) => [Math.min(low ?? high, high - 60), high] },
+      y: { range: () => [0, Math.max(...fresh.p95.map((v) => v || 0), config.aim_live_s) * 1.25] },
+    },
+    axes: [{ ...axis, size: 26, space: 80, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000))) },
+      { ...axis, size: 48, values: (u, ticks) => ticks.map((v) => `${v} s`) }],
+    series: [{}, { ...bare, stroke: token('--rate'), width: 1.5 }, { ...bare, stroke: token('--holding'), width: 1.5 },
+      { ...bare, stroke: token('--ok'), width: 1, dash: [5, 4] }, { ...bare, stroke: token('--warning'), width: 1, dash: [5, 4] }],
+    hooks: { draw: [drawGrades] },
+  };
+};
+
+const makeFreshChart = () => {
+  const holder = el('div', { class: 'plot' });
+  const caption = el('figcaption');
+  const rows = el('tbody');
+  const figure = el('figure', { 'aria-label': 'Age of live items over time, against what is wanted' },
+    el('p', { class: 'legend', 'aria-hidden': 'true' }, el('span', {}, el('i'), 'half are younger (p50)'), el('span', { class: 'is-p95' }, el('i'), '19 of 20 are younger (p95)'),
+      el('span', { class: 'is-aim' }, el('i'), 'wanted'), el('span', { class: 'is-degraded' }, el('i'), 'degraded')), holder, caption,
+    el('div', { class: 'unseen' }, el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
+  const chart = { figure, plot: null, tabled: 0 };
+  chart.update = (w) => {
+    const c = w.config;
+    const known = fresh.p95.filter((v) => v != null);
+    setText(caption, known.length ? `Since ${clock(new Date(fresh.t[0] * 1000))}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted are ${span(c.aim_live_s)}.` : 'No live item yet.');
+    if (typeof uPlot === 'undefined' || !holder.isConnected || !fresh.t.length) return;
+    if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c), freshData(c), holder);
+    else chart.plot.setData(freshData(c));
+    if (Date.now() - chart.tabled < 10000) return;
+    chart.tabled = Date.now();
+    const every = Math.max(1, Math.ceil(fresh.t.length / TABLE_ROWS));
+    rows.replaceChildren(...fresh.t.map((t, i) => i).filter((i) => i % every === 0).slice(0, TABLE_ROWS).map((i) => el('tr', {},
+      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i]))));
+  };
+  const sizes = new ResizeObserver(() => { if (chart.plot && holder.clientWidth) chart.plot.setSize({ width: holder.clientWidth, height: PLOT_HEIGHT }); });
+  sizes.observe(holder);
+  chart.redraw = () => { if (chart.plot) chart.plot.destroy(); chart.plot = null; };
+  chart.close = () => { sizes.disconnect(); chart.redraw(); };
+  return chart;
+};
+
+/* ------------------------------------------------------------------------------------- tables */
+
+const SOURCE_STATES = { ok: 'ok', demoted: 'warning', down: 'critical', disabled: 'idle', off: 'idle' };
+
+const sourceRow = (s) => el('tr', {},
+  el('td', {}, el('strong', {}, s.source)), el('td', {}, stateOf(SOURCE_STATES[s.state] || 'warning', s.state)),
+  el('td', { class: 'number', 'data-label': 'reliability' }, `${Math.round(s.reliability * 100)} %`),
+  el('td', { class: 'number', 'data-label': 'precedence', title: `weight ${s.weight} × reliability` }, s.precedence.toFixed(1)),
+  el('td', { class: 'number', 'data-label': 'latency' }, span(s.latency_s)),
+  el('td', { class: s.failed ? 'number' : 'number zero', 'data-label': 'failed' }, `${count(s.failed)} of ${count(s.looks)}`),
+  el('td', { class: 'number', 'data-label': 'active' }, `${count(s.active)} of ${count(s.concurrency)}`),
+  el('td', { class: 'number', 'data-label': 'items' }, count(s.items)),
+  el('td', { class: s.warnings ? 'number' : 'number zero', 'data-label': 'warnings' }, count(s.warnings)));
+
+const SOURCE_TITLES = [['source'], ['state'], ['reliability', 'number'], ['precedence', 'number'], ['latency', 'number'], ['failed', 'number'], ['active', 'number'], ['items', 'number'], ['warnings', 'number']];
+
+const itemLink = (id) => `#/i/${encode(id)}`;
+const itemState = (i, c) => (i.paused_until ? 'holding' : i.age_s == null ? 'idle' : i.state !== 'live' ? (i.stale ? 'warning' : 'ok') : i.age_s > c.failing_s ? 'critical' : i.age_s > c.degraded_s || i.stale ? 'warning' : 'ok');
+const itemWord = (i, state) => (i.paused_until ? 'paused' : i.age_s == null ? 'not yet' : { ok: 'fresh', warning: 'stale', critical: 'very stale' }[state] || state);
+
+/* The age on a bar that ends where it is degraded, with a notch at what is wanted. */
+const ageBar = (i, c) => {
+  const wanted = c[`aim_${i.state}_s`] || c.aim_live_s;
+  const most = i.state === 'live' ? c.degraded_s : wanted * 2;
+  const fill = el('i');
+  fill.style.width = `${(Math.min(1, (i.age_s || 0) / most) * 100).toFixed(1)}%`;
+  const notch = el('b', { title: `wanted: ${span(wanted)}` });
+  notch.style.left = `${((wanted / most) * 100).toFixed(1)}%`;
+  const css = i.age_s > most ? 'bar is-out' : i.age_s > wanted ? 'bar is-low' : 'bar';
+  return el('span', { class: css, role: 'img', 'aria-label': `${span(i.age_s || 0)} old, wanted are ${span(wanted)}` }, fill, notch);
+};
+
+const itemRow = (i, c) => {
+  const state = itemState(i, c);
+  return el('tr', {}, el('td', {}, el('a', { href: itemLink(i.id) }, i.id)), el('td', {}, stateOf(state, itemWord(i, state))), el('td', {}, i.state),
+    el('td', { class: 'items' }, ageBar(i, c), el('span', {}, i.age_s == null ? '-' : span(i.age_s))),
+    el('td', { 'data-label': 'next' }, i.next_in_s == null ? '-' : i.next_in_s > 0 ? `in ${span(i.next_in_s)}` : 'now'), el('td', { class: 'why' }, i.why || ''),
+    el('td', { class: i.failures ? 'number' : 'number zero', 'data-label': 'failures' }, count(i.failures || 0)));
+};
+
+const ITEM_TITLES = [['item'], ['state'], ['urgency'], ['age'], ['next'], ['why'], ['failures', 'number']];
+
+const warningRow = (w) => el('li', {}, timeAt(w.last), el('span', { class: 'shape state-warning', 'aria-hidden': 'true' }, shapeOf('warning')),
+  el('span', {}, w.text, w.count > 1 ? el('span', { class: 'quiet' }, ` ${count(w.count)} times`) : null));
+
+/* --------------------------------------------------------------------------------------- view */
+
+const freshFigures = (w) => Object.entries(w.freshness).map(([state, f]) => el('span', { class: f.items ? '' : 'zero' }, el('b', {}, count(f.items)), ` ${state}`,
+  f.counted ? el('span', { class: 'quiet' }, ` p50 ${span(f.p50_s)}, p95 ${span(f.p95_s)}`) : null));
+
+const makeFreshness = () => {
+  const shape = el('span', { class: 'shape', 'aria-hidden': 'true' });
+  const words = el('span');
+  const verdict = el('p', { class: 'verdict' }, shape, words);
+  const totals = el('p', { class: 'figures' });
+  const more = el('p', { class: 'figures' });
+  const sources = el('div');
+  const items = el('div');
+  const warnings = el('div');
+  const chart = makeFreshChart();
+  const view = makePage('Freshness', verdict, el('div', { class: 'totals' }, totals, more),
+    grid(panel('Age of live items', chart.figure), panel('Warnings', warnings)), el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
+  let isOpen = true;
+  let timer = 0;
+
+  const showItems = (answer, c) => {
+    const wanted = model.filter.toLowerCase();
+    const all = answer.items.filter((i) => i.id.toLowerCase().includes(wanted)).sort((a, b) => (a.state === 'live' ? 0 : 1) - (b.state === 'live' ? 0 : 1) || (b.age_s || 0) - (a.age_s || 0));
+    const left = answer.total - Math.min(all.length, ITEMS_SHOWN);
+    items.replaceChildren(all.length ? tableOf(ITEM_TITLES, all.slice(0, ITEMS_SHOWN).map((i) => itemRow(i, c))) : el('p', { class: 'empty quiet' }, 'Nothing is listed yet.'),
+      left > 0 ? el('p', { class: 'quiet more' }, `${count(left)} more; all of them as `, el('a', { href: 'items' }, 'JSON')) : '');
+  };
+  const ask = async () => {
+    if (!document.hidden && model.status.watch) {
+      try {
+        const answer = await fetch(`items?most=${ITEMS_ASKED}&fields=none`);
+        if (answer.ok && isOpen) showItems(await answer.json(), model.status.watch.config);
+      } catch { /* the stream says that the connection is lost */ }
+    }
+    if (isOpen) timer = setTimeout(ask, 2000);
+  };
+  view.update = () => {
+    const w = model.status.watch;
+    if (!w) { view.node.replaceChildren(emptyState('Nothing is watched', 'A "watch" section in the configuration says what is to be kept fresh, and who knows it.')); return; }
+    setText(shape, shapeOf(gradeState(w.grade)));
+    setText(words, `${w.grade}: ${w.grade_text || ''}`);
+    setClass(verdict, `verdict state-${gradeState(w.grade)}`);
+    totals.replaceChildren(...freshFigures(w));
+    more.replaceChildren(...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
+      el('span', {}, el('b', {}, percent(w.cache.hit_ratio)), ' from the cache'));
+    sources.replaceChildren(tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
+    warnings.replaceChildren(w.warnings && w.warnings.length ? el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...w.warnings.map(warningRow)) : el('p', { class: 'quiet' }, 'Nobody contradicts anybody.'));
+    chart.update(w);
+  };
+  view.redraw = () => { chart.redraw(); if (model.status.watch) chart.update(model.status.watch); };
+  view.close = () => { isOpen = false; clearTimeout(timer); chart.close(); };
+  view.links = () => [...items.querySelectorAll('a')];
+  ask();
+  return view;
+};
+
+/* ------------------------------------------------------------------------------------- an item */
+
+const FIELD_TITLES = [['field'], ['value'], ['told by'], ['asked'], ['agree'], ['disagree']];
+
+const fieldRow = (name, value, p = {}) => el('tr', {}, el('td', {}, el('code', {}, name)), el('td', {}, el('strong', {}, String(value))),
+  el('td', { 'data-label': 'told by' }, p.source || ''), el('td', { 'data-label': 'asked' }, p.asked ? timeAt(p.asked) : ''),
+  el('td', { class: 'quiet', 'data-label': 'agree' }, (p.agree || []).join(', ')),
+  el('td', { class: Object.keys(p.disagree || {}).length ? 'state-warning' : '', 'data-label': 'disagree' }, Object.entries(p.disagree || {}).map(([who, what]) => `${who}: ${what}`).join(', ')));
+
+/* What changed from one version to the next, the newest first. */
+const deltasOf = (versions) => versions.map((v, n) => {
+  const before = (versions[n + 1] || {}).fields;
+  const names = Object.keys(v.fields).filter((name) => before && before[name] !== v.fields[name]);
+  const text = before ? names.map((name) => `${name} ${before[name] ?? '-'} → ${v.fields[name]}`).join(', ') || 'nothing that is shown' : 'the oldest that is kept';
+  return el('li', {}, timeAt(v.at), el('span', { class: 'quiet' }, `${v.seq}`), el('span', {}, text));
+});
+
+const lookRow = (s) => el('tr', {}, el('td', {}, el('strong', {}, s.source)), el('td', { 'data-label': 'its id' }, s.source_id || '-'),
+  el('td', {}, stateOf(s.stale ? 'warning' : s.failures ? 'critical' : 'ok', s.stale ? 'stale' : s.failures ? 'failing' : 'fresh')),
+  el('td', { 'data-label': 'heard' }, s.fresh ? timeAt(s.fresh) : 'never'), el('td', { 'data-label': 'next' }, s.next_in_s > 0 ? `in ${span(s.next_in_s)}` : s.next ? 'now' : '-'),
+  el('td', { class: 'why' }, [s.why, s.failure].filter(Boolean).join(', ')));
+
+const makeItem = (id) => {
+  const holder = el('div', {}, el('p', { class: 'quiet' }, 'Asking …'));
+  const view = makePage(id, holder);
+  let isOpen = true;
+  let timer = 0;
+  view.node.prepend(el('p', { class: 'back' }, el('a', { href: '#/freshness' }, '‹ all items')));
+  const show = (item, history) => {
+    const c = (model.status.watch || {}).config || {};
+    const state = itemState(item, c);
+    holder.replaceChildren(
+      el('p', { class: `verdict state-${state}` }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(state)), el('span', {}, `${item.state}, ${item.age_s == null ? 'not heard of yet' : `${span(item.age_s)} old`}. `
+        + `Next ${item.next_in_s > 0 ? `in ${span(item.next_in_s)}` : 'now'}${item.next_source ? ` from ${item.next_source}` : ''}: ${item.why_text || item.why || ''}.`)),
+      el('h3', {}, `What is known, version ${item.seq}`), tableOf(FIELD_TITLES, Object.entries(item.fields).map(([name, value]) => fieldRow(name, value, item.provenance[name]))),
+      grid(panel('Sources', el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...['source', 'its id', 'state', 'heard', 'next', 'why'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...item.sources.map(lookRow)))),
+        panel('Last changes', el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Last changes' }, ...deltasOf(history.versions)))));
+  };
+  const ask = async () => {
+    if (!document.hidden) {
+      try {
+        const answers = await Promise.all([fetch(`items/${encode(id)}`), fetch(`items/${encode(id)}/history`)]);
+        if (answers.every((a) => a.ok) && isOpen) show(...await Promise.all(answers.map((a) => a.json())));
+        else if (isOpen) holder.replaceChildren(emptyState('There is no such item now'));
+      } catch { /* the stream says that the connection is lost */ }
+    }
+    if (isOpen) timer = setTimeout(ask, 2000);
+  };
+  view.close = () => { isOpen = false; clearTimeout(timer); };
+  ask();
+  return view;
+};

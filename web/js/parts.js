@@ -1,0 +1,70 @@
+/* parts.js - what several views are made of: states, bars, panels, what to do where nothing is. */
+
+const EMPTY_COMMAND = 'flyball fetch --submit urls.txt';
+
+const stateOf = (state, word) => el('span', { class: `state state-${state}` },
+  el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(state)), word || state);
+
+const panel = (title, ...kids) => el('section', { class: 'panel' }, el('header', {}, el('h2', {}, title)), ...kids);
+
+const fact = (name, text, title) => [el('dt', {}, name), el('dd', title ? { title } : {}, text)];
+
+const grid = (...kids) => el('div', { class: 'grid' }, ...kids);
+
+/* A command with a button that copies it. */
+const command = (text) => el('span', { class: 'command' }, el('code', {}, text),
+  el('button', { type: 'button', 'aria-label': `Copy: ${text}`, onclick: (e) => {
+    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => { e.target.textContent = 'copied'; }, () => {});
+  } }, 'copy'));
+
+const emptyState = (title, hint, run) => el('div', { class: 'empty' },
+  el('p', { class: 'empty-shape', 'aria-hidden': 'true' }, '○'), el('p', { class: 'empty-title' }, title),
+  hint ? el('p', { class: 'quiet' }, hint) : null, run ? command(run) : null);
+
+/* What is left of a quota: a bar, and a notch where the reserve begins. */
+const makeQuotaBar = () => {
+  const fill = el('i');
+  const notch = el('b', { hidden: true });
+  const node = el('span', { class: 'bar', role: 'img' }, fill, notch);
+  const update = (q) => {
+    node.hidden = !q;
+    if (!q) return;
+    const share = Math.max(0, Math.min(1, q.remaining / q.limit));
+    const kept = q.reserve ? Math.min(1, q.reserve / q.limit) : 0;
+    setStyle(fill, 'width', `${(share * 100).toFixed(1)}%`);
+    setClass(node, `bar${share <= kept ? ' is-out' : share < 0.1 ? ' is-low' : ''}`);
+    setAttr(node, 'aria-label', `${count(q.remaining)} of ${count(q.limit)} left${kept ? `, ${count(q.reserve)} kept in reserve` : ''}`);
+    notch.hidden = !kept;
+    if (kept) {
+      setStyle(notch, 'left', `${(kept * 100).toFixed(1)}%`);
+      setAttr(notch, 'title', `kept in reserve: ${count(q.reserve)}`);
+    }
+  };
+  return { node, update };
+};
+
+/* A line of one minute, against the limit where there is one. */
+const SPARK_W = 90;
+const SPARK_H = 20;
+
+const svgEl = (tag, attributes) => {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  Object.entries(attributes).forEach(([name, value]) => node.setAttribute(name, value));
+  return node;
+};
+
+const makeSpark = () => {
+  const limit = svgEl('path', { class: 'spark-limit' });
+  const line = svgEl('path', { class: 'spark-line' });
+  const node = svgEl('svg', { class: 'spark', viewBox: `0 0 ${SPARK_W} ${SPARK_H}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' });
+  node.append(limit, line);
+  const update = (ring, most) => {
+    const high = Math.max(most || 0, ...ring, 0.001) * 1.1;
+    const y = (v) => (SPARK_H - 1 - (v / high) * (SPARK_H - 2)).toFixed(1);
+    const from = SPARK_KEPT - ring.length;
+    const d = ring.map((v, i) => `${i ? 'L' : 'M'}${(((from + i) / (SPARK_KEPT - 1)) * SPARK_W).toFixed(1)} ${y(v)}`).join('');
+    setAttr(line, 'd', d);
+    setAttr(limit, 'd', most ? `M0 ${y(most)}H${SPARK_W}` : '');
+  };
+  return { node, update };
+};

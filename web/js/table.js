@@ -1,0 +1,112 @@
+/* table.js - the table of providers and pools: one row each, kept from second to second. */
+
+/* A column: its title, a hint, a class, what a phone calls it, and how its cell is made. */
+const text = (of) => (cell) => ({ update: (k) => setText(cell, of(k)) });
+
+const nameCell = (cell) => {
+  const link = el('a');
+  cell.append(link);
+  return { link, update: (k) => { setText(link, nameOf(k)); setAttr(link, 'href', linkOf(k)); setAttr(link, 'title', nameOf(k)); } };
+};
+
+const stateCell = (cell) => {
+  const shape = el('span', { class: 'shape', 'aria-hidden': 'true' });
+  const word = el('span');
+  cell.append(shape, word);
+  return { update: (k) => {
+    setText(shape, shapeOf(k.state));
+    setText(word, ` ${k.state}`);
+    setClass(cell, `state state-${k.state}`);
+  } };
+};
+
+const sparkCell = (cell) => {
+  const spark = makeSpark();
+  cell.append(spark.node);
+  return { update: (k) => spark.update(model.sparks.get(idOf(k)) || [], k.learning ? 0 : k.limit_per_s) };
+};
+
+const rateCell = (cell) => {
+  const figures = el('span');
+  const sure = el('span', { class: 'quiet sure', title: 'how sure the learned limit is' });
+  cell.append(figures, sure);
+  return { update: (k) => { setText(figures, rateOf(k)); setText(sure, sureOf(k)); } };
+};
+
+const leftCell = (cell) => {
+  const bar = makeQuotaBar();
+  const figures = el('span');
+  const reset = el('span', { class: 'quiet reset' });
+  cell.append(bar.node, figures, reset);
+  return { update: (k) => {
+    bar.update(k.quota || k.window);
+    setText(figures, leftOf(k));
+    setClass(cell, leftOf(k) ? 'left' : 'left is-none');
+    const at = k.quota && k.quota.reset_in_s != null ? Math.max(0, fromNow(k.quota.reset_in_s)) : null;
+    setText(reset, at == null ? '' : `resets in ${span(at).split(' ').slice(0, at < 60 ? 2 : 1).join(' ')}`);
+  } };
+};
+
+const numberCell = (of) => (cell) => ({ update: (k) => {
+  setText(cell, count(of(k)));
+  setClass(cell, of(k) ? 'number' : 'number zero');
+} });
+
+const whyCell = (cell) => ({ update: (k) => {
+  setText(cell, causeOf(k));
+  setAttr(cell, 'title', k.why || '');
+} });
+
+const LIVE_COLUMNS = [
+  { title: 'provider/pool', css: 'name', make: nameCell },
+  { title: 'state', css: 'state', make: stateCell },
+  { title: 'last minute', hint: 'sent a second, against the limit', css: 'trend', make: sparkCell },
+  { title: 'rate / limit', hint: 'sent a second now; the limit stated or, with ~, learned, and how sure that is', css: 'rate', label: 'rate', make: rateCell },
+  { title: 'left', hint: 'of the quota that the server tells, or of the window', css: 'left', make: leftCell },
+  { title: 'next start', css: 'next', make: text(nextOf), isTicking: true },
+  { title: 'queued', css: 'number', label: 'queued', make: numberCell((k) => k.queued) },
+  { title: '429s', hint: 'refused for rate since the start', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
+  { title: 'why', hint: 'what the next start waits for', css: 'why', make: whyCell },
+];
+
+const RUN_COLUMNS = [
+  { title: 'provider/pool', css: 'name', make: nameCell },
+  { title: 'sent', css: 'number', label: 'sent', make: numberCell((k) => k.requests || 0) },
+  { title: '429s', hint: 'refused for rate', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
+  { title: 'mean rate / limit', hint: 'over the whole run; the limit at its end', css: 'rate', label: 'rate', make: rateCell },
+  { title: 'left at the end', css: 'left', make: leftCell },
+  { title: 'waited for at the end', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : k.why || k.cause || '')) },
+];
+
+const makeKeysTable = (columns, choose) => {
+  const body = el('tbody');
+  const rows = new Map();
+  const head = columns.map((c) => el('th', { scope: 'col', class: c.css, title: c.hint || null }, c.title));
+  const node = el('table', { class: 'keys cards' }, el('caption', { class: 'unseen' }, 'Providers and pools, those that need attention first'),
+    el('thead', {}, el('tr', {}, ...head)), body);
+
+  const makeRow = (k) => {
+    const cells = columns.map((c) => el('td', { class: c.css, 'data-label': c.label || null }));
+    const parts = columns.map((c, i) => c.make(cells[i]));
+    const row = el('tr', { onclick: (e) => e.target.closest('a') || choose(r.key) }, ...cells);
+    const r = { row, parts, key: k, link: parts[0].link };
+    return r;
+  };
+  const drop = (wanted) => {
+    for (const [id, r] of rows) if (!wanted.has(id)) { r.row.remove(); rows.delete(id); }
+  };
+  const update = (keys) => {
+    drop(new Set(keys.map(idOf)));
+    keys.forEach((k, i) => {
+      if (!rows.has(idOf(k))) rows.set(idOf(k), makeRow(k));
+      const r = rows.get(idOf(k));
+      r.key = k;
+      r.parts.forEach((p) => p.update(k));
+      setClass(r.row, idOf(k) === model.chosen ? `row-${k.state} is-chosen` : `row-${k.state}`);
+      if (body.children[i] !== r.row) body.insertBefore(r.row, body.children[i] || null);
+    });
+  };
+  /* Between two statuses only countdowns move. */
+  const step = () => rows.forEach((r) => columns.forEach((c, i) => c.isTicking && r.parts[i].update(r.key)));
+  return { node, update, step, links: () => [...rows.values()].sort((a, b) => byNeed(a.key, b.key)).map((r) => r.link) };
+};
