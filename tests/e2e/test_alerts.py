@@ -4,6 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
 from mock_api import Mock
 from served import Daemon, wait_for, write_list
 
@@ -88,6 +89,43 @@ def test_webhook_and_command_are_told(tmp_path):
         # The URL of the webhook is a secret.
         for text in (d.log.read_text(), d.ask('/status')[2].decode(), json.dumps(audit)):
             assert 'hidden' not in text
+
+
+def gauge(d, name, labels):
+    """The value of a sample, or None where there is none."""
+    head = f'{name}{{{labels}}} '
+    lines = d.ask('/metrics')[2].decode().splitlines()
+    return next((float(x[len(head):]) for x in lines if x.startswith(head)), None)
+
+
+@pytest.mark.parametrize('limit', ['rate=200/s burst=40 window=20/1h', 'window=20/1h adapt=probe'])
+def test_a_full_window_beside_a_rate(tmp_path, limit):
+    config = (f'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: {limit} margin=0%\n'
+              f'alerts:\n  command: [{command(tmp_path)}]\n')
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 30), provider='it')
+        alert = wait_for(lambda: [x for x in told(tmp_path / 'told')
+                                  if (x['kind'], x['level']) == ('utilization', 'critical')])[0]
+        assert alert['provider'] == 'it'
+        wait_for(lambda: gauge(d, 'flyball_limit_used_ratio',
+                               'provider="it",pool="default"') == 1)
+
+
+def test_a_warning_that_is_not_critical(tmp_path):
+    """17 of 20: more than 80 %, less than 90 %."""
+    config = (f'{PROVIDER.replace("window", "rate=100/s window")}'
+              f'alerts:\n  command: [{command(tmp_path)}]\n')
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        name = d.submit(list=write_list(tmp_path / 'list', mock.port, 17), provider='it')
+        assert d.wait_ended(name)['exit'] == 0
+        alerts = wait_for(lambda: told(tmp_path / 'told'))
+        with d.events() as e:
+            for _ in range(3):
+                e.next('tick')
+        alerts = told(tmp_path / 'told')
+        assert [(x['kind'], x['level']) for x in alerts] == [('utilization', 'warning')]
+        assert alerts[0]['text'] == 'it/default at 85.0 % of its limit'
+        assert gauge(d, 'flyball_limit_used_ratio', 'provider="it",pool="default"') == 0.85
 
 
 def test_a_change_of_the_grade(tmp_path):
