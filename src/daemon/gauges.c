@@ -9,6 +9,7 @@
 #include <flyball/state.h>
 
 #include "core/instant.h"
+#include "engine/control.h"
 #include "ledger/watch.h"
 
 struct walk {
@@ -62,7 +63,6 @@ static void look(void *arg, const struct engine_key_state *s)
     to->keys++;
     to->queued += s->queued;
     to->in_flight += s->in_flight;
-    to->disabled += !s->is_enabled;
     to->broken += s->is_broken;
     if (set == 0)
         return;
@@ -126,6 +126,7 @@ void fb_gauges_read(struct gauges *g, struct engine *engine, struct meters *m, i
     for (size_t i = 0; i < g->sets; i++) {
         struct meter_sums now = sums_of(&m->set[i]);
 
+        g->set[i].is_disabled = !fb_engine_is_enabled(engine, m->set[i].provider);
         put_figures(&g->set[i], &now, &g->before[i], &figures[i]);
         g->before[i] = now;
     }

@@ -173,7 +173,7 @@ GAUGE(confidence, g->confidence)
 GAUGE(used, g->used)
 GAUGE(next_start, g->wait_s)
 GAUGE(keys, g->keys)
-GAUGE(disabled, g->disabled > 0)
+GAUGE(disabled, g->is_disabled)
 GAUGE(queued, g->queued)
 
 static void queue_length(struct scrape *s)

@@ -161,6 +161,10 @@ void fb_top_view_answer(struct call *c);
 void fb_status_tick(struct daemon *d, struct buffer *out);
 /* The keys of the engine, at most `most`: those with something to do first. Returns how many. */
 size_t fb_status_keys(struct daemon *d, struct view_key *keys, size_t most);
+/* A provider that is switched off and has no key: what there is to say of it. */
+void fb_status_off(const struct daemon *d, const char *provider, struct view_key *ret_key);
+/* One for each that has none among the `count` of them. Returns how many there are then. */
+size_t fb_status_all_off(struct daemon *d, struct view_key *keys, size_t count, size_t most);
 void fb_work_view(const struct work *b, bool is_public, struct view_batch *ret_view);
 
 /* ---- status_sets.c ---- */

@@ -71,6 +71,9 @@ int fb_engine_enable(struct engine *e, const char *provider, bool is_enabled)
     __attribute__((warn_unused_result));
 bool fb_engine_is_enabled(const struct engine *e, const char *provider);
 
+/* Call `each` for every provider that is switched off, whether anything was sent to it or not. */
+void fb_engine_disabled(struct engine *e, void (*each)(void *arg, const char *provider), void *arg);
+
 /* Of one provider; 0, NULL: as the options say. */
 struct engine_manners {
     int64_t connect_ns, first_byte_ns, idle_ns, total_ns;

@@ -377,6 +377,47 @@ def test_switching_a_provider_off_and_on(tmp_path):
             assert 'disable' in kinds and 'enable' in kinds
 
 
+def test_whoever_is_off_is_seen(tmp_path):
+    """With nothing sent, and with something queued: what is off, and what turns it on."""
+    provider = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    enabled: false\n'
+    how = 'flyball provider enable it'
+
+    def off(d):
+        return 'flyball_provider_disabled{provider="it",pool="default"} 1' in d.ask('/metrics')[2].decode()
+
+    with Mock() as mock, Daemon(tmp_path, provider) as d:
+        url = f'http://127.0.0.1:{mock.port}/i/1'
+        wait_for(lambda: off(d))
+        (key,) = d.status()['keys']
+        assert (key['provider'], key['state'], key['enabled']) == ('it', 'idle', False)
+        name = None
+        for queued in (0, 5):
+            if queued:
+                name = d.submit(list=write_list(tmp_path / 'list', mock.port, queued),
+                                provider='it')
+                wait_for(lambda: d.status()['keys'][0]['queued'] == queued)
+            (key,) = d.status()['keys']
+            assert (key['cause'], key['may_start']) == ('disabled', False)
+            assert key['state'] == ('holding' if queued else 'idle')
+            check_answer(d.json('/status'), 'status')
+            shown = d.command('status').stdout
+            assert f'it is switched off; turn it on with: {how}' in shown
+            assert 'with an answer' not in shown and 'switched off' in shown.split('\n')[3]
+            for subject in (url, 'it'):
+                why = d.command('why', subject)
+                assert why.returncode == 0
+                assert 'waits\n' in why.stdout and 'switched off' in why.stdout
+                assert how in why.stdout
+            told = json.loads(d.command('why', url, '--json').stdout)
+            check_answer(told, 'why')
+            assert (told['verdict'], told['cause']) == ('waits', 'disabled')
+            assert told['change'].endswith(how)
+        assert d.command('provider', 'enable', 'it').returncode == 0
+        assert d.wait_ended(name)['items']['ok'] == 5
+        wait_for(lambda: not off(d))
+        assert 'switched off' not in d.command('status').stdout
+
+
 def test_commands_without_a_daemon(tmp_path):
     env = {**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path), 'HOME': str(tmp_path)}
     for words in (['reload'], ['recycle'], ['provider', 'enable', 'x'],
@@ -404,6 +445,30 @@ def test_reload_in_place(tmp_path):
 
         d.file.write_text(config.format(10))  # nobody says a word
         wait_for(lambda: d.status()['config']['concurrency_total'] == 10)
+
+
+def test_a_reload_switches_providers(tmp_path):
+    """Off and on by the file; and on where the file says no more that it is off."""
+    provider = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    enabled: {}\n'
+    other = 'providers:\n  other:\n    hosts: [other.example]\n'
+    with Mock() as mock, Daemon(tmp_path, provider.format('true')) as d:
+        at = 1
+        for change in (provider.format('true'), other, ''):
+            d.configure(provider.format('false'))
+            assert d.act('reload')[0] == 200
+            name = d.submit(list=write_list(tmp_path / f'list{at}', mock.port, 3, first=at),
+                            output=str(tmp_path / f'out{at}'), provider='it')
+            wait_for(lambda: d.status()['queue']['length'] == 3)
+            assert mock.stats()['arrivals'] == at - 1
+            d.configure(change or '# nothing\n')
+            assert d.act('reload')[0] == 200
+            assert d.wait_ended(name)['items']['ok'] == 3
+            at += 3
+        # What an operator has switched is not the file's: it stays.
+        assert d.command('provider', 'disable', 'it').returncode == 0
+        d.configure(other)
+        assert d.act('reload')[0] == 200
+        assert not d.status()['keys'][0]['enabled']
 
 
 def test_what_has_changed_is_told(tmp_path):
