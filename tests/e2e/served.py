@@ -9,6 +9,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from schemas import check, check_answer
+
 ROOT = Path(__file__).resolve().parents[2]
 FLYBALL = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')) / 'flyball'
 PATIENCE_S = 120  # for what must happen, however busy the machine is
@@ -109,11 +111,15 @@ class Daemon:
         return self.json('/status', door)
 
     def act(self, what):
-        return self.ask(f'/admin/{what}', method='POST')
+        done = self.ask(f'/admin/{what}', method='POST')
+        if done[0] < 300:
+            check_answer(json.loads(done[2]), 'admin')
+        return done
 
     def submit(self, **batch):
         batch.setdefault('output', str(self.folder / 'out.jsonl'))
-        return self.json('/admin/batch', method='POST', body=json.dumps(batch))['batch']
+        told = self.json('/admin/batch', method='POST', body=json.dumps(batch))
+        return check_answer(told, 'submit')['batch']
 
     def batch(self, name):
         return next(b for b in self.status()['batches'] if b['name'] == name)
@@ -162,7 +168,7 @@ class Events:
             kind = item.get('event')
             if kind and (kind in kinds if kinds else kind != 'tick'):
                 item['data'] = json.loads(item['data'])
-                return item
+                return check(item, 'event')
 
 
 def write_list(path, port, count, first=1, query=''):

@@ -6,6 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from mock_api import Mock
+from schemas import check_answer
 from served import Daemon, wait_for, write_list
 
 
@@ -38,7 +39,8 @@ class Hook:
         self.server.server_close()
 
     def alerts(self, kind):
-        return [body for _, _, body in list(self.heard) if body['kind'] == kind]
+        bodies = [check_answer(body, 'alert') for _, _, body in list(self.heard)]
+        return [body for body in bodies if body['kind'] == kind]
 
 
 PROVIDER = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: window=20/1h margin=0%\n'
@@ -48,7 +50,7 @@ def told(path):
     """Whole lines only: the command may be writing one."""
     if not path.exists():
         return []
-    return [json.loads(x) for x in path.read_text().split('\n')[:-1]]
+    return [check_answer(json.loads(x), 'alert') for x in path.read_text().split('\n')[:-1]]
 
 
 def command(folder):

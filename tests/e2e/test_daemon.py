@@ -11,12 +11,13 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from mock_api import Mock
-from schemas import check_answer
+from schemas import check, check_answer
 from served import FLYBALL, PATIENCE_S, Daemon, wait_for, write_list
 
 
 def results(daemon, name='out.jsonl'):
-    return [json.loads(line) for line in (daemon.folder / name).read_text().splitlines()]
+    lines = (daemon.folder / name).read_text().splitlines()
+    return [check(json.loads(line), 'journal') for line in lines]
 
 
 # ------------------------------------------------------------------------------------------ doors
@@ -80,7 +81,7 @@ def test_only_one(tmp_path):
                                timeout=PATIENCE_S)
         assert again.returncode == 1
         assert f'process {d.process.pid}' in again.stderr
-        assert d.ask('/healthz')[0] == 200
+        check_answer(d.json('/healthz'), 'health')
         # One that was killed leaves a socket behind; the next takes its place.
         d.process.kill()
         d.process.wait()
@@ -383,7 +384,8 @@ def test_whoever_is_off_is_seen(tmp_path):
     how = 'flyball provider enable it'
 
     def off(d):
-        return 'flyball_provider_disabled{provider="it",pool="default"} 1' in d.ask('/metrics')[2].decode()
+        said = d.ask('/metrics')[2].decode()
+        return 'flyball_provider_disabled{provider="it",pool="default"} 1' in said
 
     with Mock() as mock, Daemon(tmp_path, provider) as d:
         url = f'http://127.0.0.1:{mock.port}/i/1'
