@@ -43,6 +43,7 @@ struct meter_set {
     uint64_t requests; /* that left */
     uint64_t answers;  /* attempts that came to an end */
     uint64_t errors;   /* of these: 5xx, timeouts, no answer */
+    uint64_t client_errors; /* 4xx that were no refusals for rate */
     uint64_t throttled;
     uint64_t retries;
     uint64_t tasks[ENGINE_ENDS]; /* that ended */

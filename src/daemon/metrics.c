@@ -42,7 +42,9 @@ static void requests(struct scrape *s)
     for (size_t i = 0; i < s->m->sets; i++) {
         const struct meter_set *m = &s->m->set[i];
 
-        sample_of(s, i, "outcome", "ok", (double)(m->answers - m->errors - m->throttled));
+        sample_of(s, i, "outcome", "ok",
+                  (double)(m->answers - m->errors - m->throttled - m->client_errors));
+        sample_of(s, i, "outcome", "client_error", (double)m->client_errors);
         sample_of(s, i, "outcome", "throttled", (double)m->throttled);
         sample_of(s, i, "outcome", "error", (double)m->errors);
     }
@@ -235,6 +237,7 @@ ONE(event_clients, s->f->event_clients)
 ONE(reloads, s->f->reloads)
 ONE(reloads_failed, s->f->reloads_failed)
 ONE(alerts, s->f->alerts)
+ONE(log_lines_lost, s->f->log_lines_lost)
 ONE(http_connections, s->f->connections)
 ONE(http_bad, s->f->bad_requests)
 ONE(began, s->f->began_s)
@@ -256,7 +259,10 @@ static void build_info(struct scrape *s)
 #define H METRIC_HISTOGRAM
 
 static const struct family FAMILIES[] = {
-    {{"flyball_requests", C, NULL, "Requests that were answered or lost, by outcome."}, requests},
+    {{"flyball_requests", C, NULL,
+      "Requests by outcome: ok (below 400), client_error (4xx), throttled, error (5xx, no "
+      "answer)."},
+     requests},
     {{"flyball_throttled", C, NULL, "Answers that were refusals for rate."}, throttled},
     {{"flyball_retries", C, NULL, "Requests made again."}, retries},
     {{"flyball_tasks", C, NULL, "Tasks that ended, by outcome."}, tasks},
@@ -297,6 +303,7 @@ static const struct family FAMILIES[] = {
     {{"flyball_answer_bytes", C, "bytes", "Bodies of answers, decompressed."}, body_bytes},
     {{"flyball_events", C, NULL, "Events of the engine, by kind."}, events},
     {{"flyball_events_lost", C, NULL, "Events that observers were too slow for."}, events_lost},
+    {{"flyball_log_lines_lost", C, NULL, "Lines that the log could not take."}, log_lines_lost},
     {{"flyball_news_skipped", C, NULL, "Events left out of /events."}, news_skipped},
     {{"flyball_event_clients", G, NULL, "Clients of /events."}, event_clients},
     {{"flyball_reloads", C, NULL, "Times that the configuration was read anew."}, reloads},

@@ -92,6 +92,7 @@ struct daemon {
     struct alerts alerts;
     struct errand_out *errands; /* commands that run for alerts, */
     int alarms_out;             /* and how many */
+    int posts_out;              /* alerts on their way to the webhook */
     int64_t success_s;          /* when something last succeeded */
     int64_t began_ns;           /* since 1970 */
 
@@ -123,6 +124,8 @@ struct daemon {
 /* Nanoseconds since 1970: the engine's clock. */
 int64_t fb_daemon_now(const struct daemon *d);
 
+/* Open the log and the rows of figures anew, after they were moved away; it is in the audit. */
+int fb_daemon_reopen(struct daemon *d, const char *cause, struct fly_error *err);
 /* An entry of the audit, which is news and a line of the log as well. */
 void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_audit_event *e);
 
@@ -247,6 +250,7 @@ void fb_reload_apply(struct daemon *d, const struct config *c);
 void fb_reload_watch(struct daemon *d);
 
 /* ---- alarm.c ---- */
+void fb_alarm_posted(void *user, const struct engine_result *r); /* as a host's on_result */
 void fb_alarm_look(struct daemon *d);
 void fb_alarm_grade(struct daemon *d, enum grade before);
 

@@ -78,6 +78,7 @@ def test_webhook_and_command_are_told(tmp_path):
             assert alert['text'].startswith('it/default ') and alert['time']
         assert all(p == '/told?key=hidden' and t == 'application/json' for p, t, _ in hook.heard)
 
+        wait_for(lambda: 'the webhook has it, with status 204' in d.log.read_text())
         # In the audit, the log and the metrics as well; and not again before its time.
         audit = [e for e in d.json('/view/audit?json=1')['events'] if e['kind'] == 'alert']
         assert {e['cause'] for e in audit} >= {'utilization', 'wait'}
@@ -157,7 +158,16 @@ def test_nobody_can_be_told(tmp_path):
             d.configure(config.replace('wait: 1s', 'wait: 2s\n  every: 1s'))
             assert d.act('reload')[0] == 200
             wait_for(lambda: hook.heard)
+            wait_for(lambda: 'not posted: 8 are on their way' in d.log.read_text())
             assert d.ask('/healthz')[0] == 200
+
+
+def test_a_webhook_that_refuses(tmp_path):
+    config = f'{PROVIDER}alerts:\n  wait: 1s\n  webhook_env: HOOK\n'
+    with Mock() as mock, Hook(403) as hook, Daemon(tmp_path, config, env={'HOOK': hook.url}) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 30), provider='it')
+        wait_for(lambda: 'the webhook does not have it: failed, status 403' in d.log.read_text())
+        assert 'hidden' not in d.log.read_text()
 
 
 def test_the_end_waits_for_no_command(tmp_path):

@@ -537,18 +537,32 @@ def test_a_file_with_a_mistake_changes_nothing(tmp_path):
         assert d.status()['note'] is None
 
 
-def test_the_log_is_opened_anew(tmp_path):
-    config = f'log:\n  file: {tmp_path}/own.log\n'
+def test_log_and_figures_are_opened_anew(tmp_path):
+    """By a signal and by an action, which does the same; both are in the audit."""
+    own, rows = tmp_path / 'own.log', tmp_path / 'rows.csv'
+    config = f'log:\n  file: {own}\nmetrics:\n  csv: {rows}\n  every: 1s\n'
     with Daemon(tmp_path, config) as d:
-        own = tmp_path / 'own.log'
-        wait_for(lambda: own.exists() and own.read_text())
-        own.rename(tmp_path / 'old.log')
-        os.kill(d.process.pid, signal.SIGUSR1)
-        wait_for(own.exists)
-        d.act('recycle')
-        wait_for(lambda: 'recycle' in own.read_text())
-        for line in (tmp_path / 'old.log').read_text().splitlines():
-            assert json.loads(line)['level'] == 'info'
+        for i, cause in enumerate(('SIGUSR1', 'operator')):
+            wait_for(lambda: own.exists() and own.read_text() and rows.exists())
+            own.rename(tmp_path / f'{i}.log')
+            rows.rename(tmp_path / f'{i}.csv')
+            if cause == 'operator':
+                assert d.act('log/reopen')[0] == 200
+            else:
+                os.kill(d.process.pid, signal.SIGUSR1)
+            wait_for(lambda: own.exists() and rows.exists())
+            audit = wait_for(lambda: [e['cause'] for e in d.json('/view/audit?json=1')['events']
+                                      if e['kind'] == 'reopen'])
+            assert cause in audit and len(audit) == i + 1
+            d.act('recycle')
+            wait_for(lambda: 'recycle' in own.read_text())
+        for line in (tmp_path / '0.log').read_text().splitlines():
+            assert list(json.loads(line))[:3] == ['time', 'level', 'event']
+        # What cannot be opened is said, and the old one goes on.
+        own.unlink()
+        own.mkdir()
+        status, _, body = d.act('log/reopen')
+        assert status == 500 and 'own.log' in json.loads(body)['error']
 
 
 # --------------------------------------------------------------------------------------- the end
