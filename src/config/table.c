@@ -359,7 +359,7 @@ static const struct config_table alerts_table = {
         KEY("webhook", TEXT, config_alerts, webhook, NULL, "POST to this URL.",
             CHECKED(fb_check_url, "a URL without user and password, such as "
                                   "https://example.com/alert"),
-            PRIVATE),
+            HIDDEN),
         KEY("webhook_env", TEXT, config_alerts, webhook_secret.env, NULL,
             "The variable that holds the URL, where it is a secret.",
             CHECKED(fb_check_variable, "the name of a variable such as ALERT_URL"), PRIVATE),

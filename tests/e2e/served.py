@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -169,6 +170,16 @@ class Events:
             if kind and (kind in kinds if kinds else kind != 'tick'):
                 item['data'] = json.loads(item['data'])
                 return check(item, 'event')
+
+
+def inside(subject='it', item='1'):
+    """Whatever those who run it can read: the routes of src/daemon/routes.c, as text and as JSON."""
+    table = (ROOT / 'src/daemon/routes.c').read_text().split('INSIDE[] = {')[1].split('};')[0]
+    paths = re.findall(r'"GET", "([^"]+)"', table)
+    assert '/view/config' in paths and len(paths) > 10
+    more = {'/view/why': f'&subject={subject}', '/view/item': f'&id={item}'}
+    return [f'{path}?verbose=1&json={json}{more.get(path, "")}' for path in paths
+            for json in (0, 1)]
 
 
 def write_list(path, port, count, first=1, query=''):

@@ -58,7 +58,8 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path):
 ], ids=['aliases', 'lists', 'maps', 'large', 'twice', 'dashes', 'escapes', 'keys', 'hosts'])
 def test_bombs_are_refused_with_little_memory(tmp_path, bomb):
     (tmp_path / 'bomb.yaml').write_bytes(bomb)
-    command = f'ulimit -v 400000; exec {FLYBALL} config check bomb.yaml'
+    # 64 MB of addresses and a second of the processor: beyond either it would not end like this.
+    command = f'ulimit -v 65536; ulimit -t 1; exec {FLYBALL} config check bomb.yaml'
     done = subprocess.run(['/bin/sh', '-c', command],
                           cwd=tmp_path, env={'HOME': str(tmp_path)}, text=True, errors='replace',
                           capture_output=True, check=False, timeout=LONG_S)

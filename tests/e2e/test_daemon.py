@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from mock_api import Mock
 from schemas import check, check_answer
-from served import FLYBALL, PATIENCE_S, Daemon, wait_for, write_list
+from served import FLYBALL, PATIENCE_S, Daemon, inside, wait_for, write_list
 
 
 def results(daemon, name='out.jsonl'):
@@ -675,9 +675,9 @@ def test_a_secret_is_nowhere(tmp_path):
               'listeners:\n  internal:\n    token_env: TOKEN\n'
               'providers:\n  it:\n    hosts: [127.0.0.1]\n'
               '    credentials:\n      first:\n        env: KEY\n'
-              'alerts:\n  wait: 1s\n  webhook_env: HOOK\n').format(tmp_path)
-    env = {'TOKEN': f'{canary}-token', 'KEY': f'{canary}-env',
-           'HOOK': f'http://127.0.0.1:1/{canary}-hook'}
+              'alerts:\n  wait: 1s\n  webhook: http://127.0.0.1:1/{1}-hook?{1}=1&b={1}\n'
+              ).format(tmp_path, canary)
+    env = {'TOKEN': f'{canary}-token', 'KEY': f'{canary}-env'}
     with Mock('--fail', '10%') as mock, Daemon(tmp_path, config, env=env) as d:
         base = f'http://{canary}-user:{canary}-password@127.0.0.1:{mock.port}'
         tasks = [{'url': f'{base}/{i}?api_key={canary}-query&status={status}#{canary}-fragment',
@@ -693,19 +693,21 @@ def test_a_secret_is_nowhere(tmp_path):
             name = d.submit(list=str(tmp_path / 'list'), no_bodies=True)
             wait_for(lambda: mock.stats()['arrivals'] >= 8)
             shown = [d.ask(path, door)[2].decode() for path, door in [
-                ('/status', 'public'), ('/status', 'control'), ('/metrics', 'internal'),
-                ('/history', 'public'), ('/view/audit?json=1', 'control'),
-                ('/view/limits?json=1&verbose=1', 'control'), ('/view/status', 'control')]]
+                ('/status', 'public'), ('/status', 'control'), ('/history', 'public'),
+                ('/', 'public'), *((path, 'control') for path in inside())]]
             shown.append(json.dumps(e.next()))
             d.ask('/admin/batch/stop?batch=' + name, method='POST')
             d.wait_ended(name)
         shown.append(d.ask(f'/view/why?subject={base}/x?api_key={canary}', 'control')[2].decode())
-        for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'],
-                      ['config', 'show', '--config', str(d.file)]):
+        shown += [d.ask(path, 'control')[2].decode() for path in inside()]
+        for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'], ['deferred'],
+                      *(['config', 'show', how, str(d.file)] for how in ('--origin', '--json'))):
             done = d.command(*words)
+            assert done.returncode == 0, done.stderr
             shown.append(done.stdout + done.stderr)
     for text in shown:
         assert canary not in text
+    assert sum('http://127.0.0.1:1/...' in text for text in shown) >= 6  # the settings were there
     for path in tmp_path.rglob('*'):
         # The list and the file are where it was put; results name the URLs that were asked for.
         if path.is_file() and path.name not in ('list', 'flyball.yaml', 'out.jsonl'):

@@ -266,7 +266,8 @@ def test_17_answers_for_programs(tmp_path):
             done = d.command(*words, '--json')
             told = check_answer(json.loads(done.stdout), 'admin')
             assert (done.returncode, told['ok'], done.stderr) == (code, code == 0, '')
-    for words in (['reload'], ['recycle'], ['provider', 'enable', 'it'], ['source', 'enable', 'it']):
+    for words in (['reload'], ['recycle'], ['provider', 'enable', 'it'],
+                  ['source', 'enable', 'it']):
         done = d.command(*words, '--json')
         told = check_answer(json.loads(done.stdout), 'admin')
         assert (done.returncode, told['ok'], done.stderr) == (3, False, '')
