@@ -173,7 +173,7 @@ class Events:
 
 
 def inside(subject='it', item='1'):
-    """Whatever those who run it can read: the routes of src/daemon/routes.c, as text and as JSON."""
+    """Whatever those who run it can read: routes of src/daemon/routes.c, as text and as JSON."""
     table = (ROOT / 'src/daemon/routes.c').read_text().split('INSIDE[] = {')[1].split('};')[0]
     paths = re.findall(r'"GET", "([^"]+)"', table)
     assert '/view/config' in paths and len(paths) > 10

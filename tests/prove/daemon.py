@@ -415,7 +415,7 @@ def canary(folder):
             shown.append(done.stdout + done.stderr)
     server.shutdown()
     server.server_close()
-    # The list, the key, the file and the environment are where it was put; results name what was asked for.
+    # List, key, file and environment are where it was put; results name what was asked for.
     files = [p for p in folder.rglob('*') if p.is_file()
              and p.name not in ('list', 'key', 'out.jsonl', 'flyball.yaml')]
     found = [t[max(0, t.index(CANARY) - 100):][:200] for t in shown if CANARY in t]
