@@ -156,6 +156,7 @@ static struct engine_options merge(const struct engine_options *old, const struc
     new.on_start = old->on_start;
     new.on_room = old->on_room;
     new.limiter_of = old->limiter_of;
+    new.asks_quota = old->asks_quota;
     new.on_stuck = old->on_stuck;
     new.on_forget = old->on_forget;
     new.stuck_ns = old->stuck_ns;

@@ -278,6 +278,7 @@ static int open_engine(struct host *h, struct fly_error *err)
     e.on_start = NULL;
     e.on_room = NULL;
     e.limiter_of = limiter_of;
+    e.asks_quota = true;
     e.on_forget = on_forget;
     e.on_stuck = h->o.on_stuck ? stuck : NULL;
     derive(h->secret, e.secret);

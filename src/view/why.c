@@ -70,6 +70,9 @@ static const struct {
      "a trial that succeeds, at the time above.", "a trial that succeeds, at the time above."},
     {"pause", "too many failures in a row: the key is left alone for a while",
      "only time; other keys go on.", "only time; other keys go on."},
+    {"asking", "the provider is asked first how much is left",
+     "its answer; without one it starts all the same, ten seconds after it was asked.",
+     "its answer; without one it starts all the same, ten seconds after it was asked."},
     {"disabled", "its provider is switched off", NULL, NULL}, /* see add_change */
     {"too-large", "it costs more than a window allows", "a smaller cost, or a larger window=.",
      "a smaller cost."},

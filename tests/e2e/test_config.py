@@ -227,6 +227,27 @@ def test_fetch_sends_as_configured(batch, origin):
         assert CANARY.encode() not in file.read_bytes(), file
 
 
+QUOTA = ('providers:\n  mine:\n    hosts: [127.0.0.1]\n    limit: adapt=off pacing=demand\n'
+         '    quota: /left/4\n    credentials:\n      main: {env: MY_TOKEN}\n'
+         '    pools:\n      search: {path: /ok/search}\n      core: {}\n')
+
+
+def test_a_quota_that_is_told_for_free(batch, origin):
+    """It is asked first, once, with the credential; what it says of each pool holds."""
+    path = write_config(batch, QUOTA)
+    batch.env['MY_TOKEN'] = CANARY
+    done = batch.run('--config', path, '--jsonl', batch.out, '-q',
+                     *(f'{origin.url}/ok/{x}' for x in ('1', '2', 'search/1')))
+    assert done.returncode == 0, done.stderr
+    with origin.lock:
+        arrivals = list(origin.arrivals)
+    assert [a['path'] for a in arrivals][:2] == ['/left/4', '/ok/search/1']
+    assert {a['path'] for a in arrivals[2:]} == {'/ok/1', '/ok/2'} and len(arrivals) == 4
+    assert {a['headers']['Authorization'] for a in arrivals} == {f'Bearer {CANARY}'}
+    assert arrivals[1]['at'] - arrivals[0]['at'] < 2 < arrivals[2]['at'] - arrivals[0]['at']
+    assert len(batch.results()) == 3
+
+
 def test_a_credential_stays_with_its_hosts(batch, origin):
     path = write_config(batch, 'providers:\n  mine:\n    hosts: [localhost]\n'
                         '    limit: adapt=off\n    credentials:\n'

@@ -449,6 +449,23 @@ def test_reload_in_place(tmp_path):
         wait_for(lambda: d.status()['config']['concurrency_total'] == 10)
 
 
+def test_the_quota_is_known_from_the_start(tmp_path, origin):
+    """The path that tells it is asked before anything else; status and limits show it."""
+    config = ('providers:\n  mine:\n    hosts: [127.0.0.1]\n    limit: adapt=off pacing=demand\n'
+              '    quota: /left/3000\n    pools:\n      search: {path: /i/7}\n      core: {}\n')
+    with Daemon(tmp_path, config) as d:
+        port = origin.url.rpartition(':')[2]
+        d.submit(list=write_list(tmp_path / 'list', port, 9))
+        wait_for(lambda: len(origin.arrivals) >= 2)
+        keys = wait_for(lambda: {k['pool']: k for k in d.status()['keys']
+                                 if k['pool'] != 'quota' and 'quota' in k})
+        assert (keys['core']['quota']['remaining'], keys['core']['state']) == (0, 'holding')
+        assert keys['core']['told_by'] == '/left/3000' and keys['core']['queued'] == 8
+        assert 'Remaining: 0 / 100' in d.command('limits').stdout
+        assert 'waits until' in d.command('why', 'mine/core').stdout
+        assert [a['path'] for a in origin.arrivals] == ['/left/3000', '/i/7']
+
+
 def test_a_reload_switches_providers(tmp_path):
     """Off and on by the file; and on where the file says no more that it is off."""
     provider = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    enabled: {}\n'
