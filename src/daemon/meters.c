@@ -195,7 +195,7 @@ static struct meter_duration *duration_of(struct meter_set *s, const struct even
     for (size_t i = 1; i < s->durations; i++) {
         struct meter_duration *d = &s->duration[i];
 
-        if (d->status == e->status && strcmp(d->error, e->error) == 0 &&
+        if (d->status == e->status && d->http == e->http && strcmp(d->error, e->error) == 0 &&
             strcmp(d->method, method) == 0)
             return d;
     }
@@ -203,6 +203,7 @@ static struct meter_duration *duration_of(struct meter_set *s, const struct even
         return &s->duration[0];
     struct meter_duration *d = &s->duration[s->durations++];
     d->status = e->status;
+    d->http = e->http;
     copy(d->error, sizeof d->error, e->error);
     copy(d->method, sizeof d->method, method);
     return d;

@@ -31,6 +31,7 @@ struct meter_duration {
     char method[16];
     char error[24];
     int32_t status; /* 0: none came */
+    int32_t http;   /* the version of HTTP times ten; 0: not known */
     struct histogram seconds;
     struct exemplar exemplar; /* the last answer that was a part of a trace */
 };

@@ -88,16 +88,21 @@ static void duration(struct scrape *s, const struct meter_set *set, size_t i)
 {
     const struct meter_duration *d = &set->duration[i];
     char status[16] = "";
+    char version[16] = "";
 
     if (d->status > 0)
         (void)snprintf(status, sizeof status, "%d", (int)d->status);
+    if (d->http > 0) /* "1.1", but "2" */
+        (void)snprintf(version, sizeof version, d->http < 20 ? "%d.%d" : "%d", (int)d->http / 10,
+                       (int)d->http % 10);
     const struct metric_label label[] = {{"provider", set->provider},
                                          {"pool", set->pool},
                                          {"http_request_method", i > 0 ? d->method : "_OTHER"},
                                          {"http_response_status_code", status},
                                          {"error_type", i > 0 ? d->error : "_OTHER"},
                                          {"server_address", set->address},
-                                         {"server_port", set->port}};
+                                         {"server_port", set->port},
+                                         {"network_protocol_version", version}};
     s->x.exemplar = d->exemplar.trace[0] ? &d->exemplar : NULL;
     fb_metric_histogram(&s->x, label, sizeof label / sizeof label[0], &d->seconds,
                         &fb_duration_form);

@@ -213,7 +213,8 @@ def test_metrics_are_clean(tmp_path):
         assert float(value['flyball_connections_saturated']) == 0
         assert (float(value['flyball_connections_idle'])
                 <= float(value['flyball_connections_open']) <= opened)
-        assert f'server_address="127.0.0.1",server_port="{mock.port}"' in text.decode()
+        assert (f'server_address="127.0.0.1",server_port="{mock.port}",'
+                'network_protocol_version="1.1"') in text.decode()
         assert float(value['process_open_fds']) > 5
 
         _, head, text = d.ask('/metrics', Accept='application/openmetrics-text; version=1.0.0')

@@ -120,7 +120,7 @@ static void lines_that_are_lost_are_counted(void **state)
 static void answer(struct meters *m, const char *method, int32_t status, const char *error)
 {
     struct event e = {
-        .kind = FB_EVENT_ANSWER, .status = status, .provider = "it", .pool = "default"};
+        .kind = FB_EVENT_ANSWER, .status = status, .http = 11, .provider = "it", .pool = "default"};
 
     (void)snprintf(e.method, sizeof e.method, "%s", method);
     (void)snprintf(e.error, sizeof e.error, "%s", error);
@@ -145,6 +145,12 @@ static void outcomes_and_methods(void **state)
     (void)state;
     assert_int_equal(fb_meters_init(&m), 0);
     answer(&m, "GET", 200, "");
+    fb_meters_on_event(&m, &(struct event){.kind = FB_EVENT_ANSWER,
+                                           .status = 200,
+                                           .http = 20,
+                                           .method = "HEAD",
+                                           .provider = "two",
+                                           .pool = "default"});
     answer(&m, "GET", 304, "");
     answer(&m, "PATCH", 404, "4xx");
     answer(&m, "get", 403, "4xx");
@@ -161,8 +167,10 @@ static void outcomes_and_methods(void **state)
     has(&b, "flyball_requests_total{provider=\"it\",pool=\"default\",outcome=\"error\"} 2\n");
     has(&b, "http_client_request_duration_seconds_count{provider=\"it\",pool=\"default\","
             "http_request_method=\"_OTHER\",http_response_status_code=\"403\","
-            "error_type=\"4xx\",server_address=\"\",server_port=\"\"} 2\n");
+            "error_type=\"4xx\",server_address=\"\",server_port=\"\","
+            "network_protocol_version=\"1.1\"} 2\n");
     has(&b, "http_request_method=\"PATCH\"");
+    has(&b, "network_protocol_version=\"2\"}");
     assert_null(strstr(b.bytes, "PROPFIND"));
     has(&b, "flyball_log_lines_lost_total 7\n");
     fb_buffer_fini(&b);
