@@ -11,7 +11,9 @@ BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
 INCDIR  ?= $(PREFIX)/include
 MANDIR  ?= $(PREFIX)/share/man
-SCHEMADIR ?= $(PREFIX)/share/flyball/schema
+SHAREDIR ?= $(PREFIX)/share/flyball
+SCHEMADIR ?= $(SHAREDIR)/schema
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR  ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -58,6 +60,7 @@ E2E       := $(sort $(wildcard tests/e2e/test_*.py))
 MAN       := $(sort $(wildcard docs/man/*.[1-8]))
 HEADERS   := $(wildcard include/flyball/*.h)
 SCHEMAS   := $(sort $(wildcard docs/schema/*.json))
+SHARED    := $(sort $(wildcard share/*))
 # Each public function gets a link to the page that names it.
 FUNCTIONS := sed -n 's/^\.Nm \(fly_[a-z0-9_]*\).*/\1/p'
 PAGES3    := $(filter %.3,$(MAN))
@@ -535,6 +538,10 @@ install: all $(BUILD)/flyball.pc ## into DESTDIR/PREFIX: all that is for others
 	install -d $(DESTDIR)$(SCHEMADIR)
 	install -m 644 $(SCHEMAS) $(DESTDIR)$(SCHEMADIR)/
 	$(BUILD)/flyball config schema >$(DESTDIR)$(SCHEMADIR)/config.json
+	install -m 644 $(SHARED) $(DESTDIR)$(SHAREDIR)/
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|/usr/local/bin/|$(BINDIR)/|' examples/flyball.service \
+	  >$(DESTDIR)$(UNITDIR)/flyball.service
 	install -d $(addprefix $(DESTDIR),$(BASHDIR) $(ZSHDIR) $(FISHDIR))
 	$(BUILD)/flyball completion bash >$(DESTDIR)$(BASHDIR)/flyball
 	$(BUILD)/flyball completion zsh >$(DESTDIR)$(ZSHDIR)/_flyball
@@ -549,7 +556,9 @@ uninstall: ## what install put there, and nothing else
 	rm -f $(DESTDIR)$(BASHDIR)/flyball $(DESTDIR)$(ZSHDIR)/_flyball \
 	  $(DESTDIR)$(FISHDIR)/flyball.fish
 	rm -f $(addprefix $(DESTDIR)$(SCHEMADIR)/,$(notdir $(SCHEMAS)) config.json)
-	-rmdir $(DESTDIR)$(INCDIR)/flyball $(DESTDIR)$(SCHEMADIR) $(DESTDIR)$(dir $(SCHEMADIR))
+	rm -f $(addprefix $(DESTDIR)$(SHAREDIR)/,$(notdir $(SHARED)))
+	rm -f $(DESTDIR)$(UNITDIR)/flyball.service
+	-rmdir $(DESTDIR)$(INCDIR)/flyball $(DESTDIR)$(SCHEMADIR) $(DESTDIR)$(SHAREDIR)
 
 # What each object was made from, as the compiler saw it.
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -14,12 +14,14 @@
 struct act_line {
     const char *socket;
     struct option_words words;
+    bool json;
 };
 
 #define OPTION_TARGET struct act_line
 
 static const struct option_row ACT_ROWS[] = {
     {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object, of a refusal too"},
     {0},
 };
 
@@ -29,7 +31,7 @@ static int run_plain(const struct command *c, int argc, char **argv, const char 
 
     if (fb_options_read(c, argc, argv, &line) < 0)
         return EXIT_USAGE;
-    return fb_ask_act(c->name, line.socket, target);
+    return fb_ask_act(c->name, line.socket, target, line.json);
 }
 
 static int reload_run(int argc, char **argv)
@@ -74,6 +76,7 @@ static const struct option_row PROVIDER_ROWS[] = {
      .choices = (const char *const[]){"enable", "disable", NULL}, .is_open = true,
      .has_providers = true, .about = "enable or disable, and the provider's name"},
     {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object, of a refusal too"},
     {0},
 };
 
@@ -96,7 +99,7 @@ static int switch_run(const struct command *c, int argc, char **argv)
         fb_buffer_add_text(&target, parts[i]);
     fb_ask_escape(&target, line.words.word[1]);
     const char *text = fb_buffer_text(&target);
-    int code = text ? fb_ask_act(c->name, line.socket, text) : EXIT_FAILED;
+    int code = text ? fb_ask_act(c->name, line.socket, text, line.json) : EXIT_FAILED;
     fb_buffer_fini(&target);
     return code;
 }
@@ -116,6 +119,7 @@ static const struct option_row SOURCE_ROWS[] = {
      .choices = (const char *const[]){"enable", "disable", NULL}, .is_open = true,
      .about = "enable or disable, and the source's name"},
     {"--socket", OPTION_FILE(socket, "PATH"), .about = SOCKET_ABOUT},
+    {"--json", OPTION_FLAG(json), .about = "one JSON object, of a refusal too"},
     {0},
 };
 

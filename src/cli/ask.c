@@ -17,9 +17,11 @@
 #include "cli/command.h"
 #include "core/trace.h"
 #include "daemon/place.h"
+#include "util/json.h"
 
 #define PATIENCE_S 60
 #define ANSWER_MAX ((size_t)64 << 20)
+#define ABSENT     "no daemon answers at %.*s (%s); start it with: flyball serve"
 
 void fb_ask_fini(struct ask *a)
 {
@@ -138,8 +140,8 @@ int fb_ask(struct ask *a, const char *method, const char *target, const void *bo
 
 int fb_ask_say_absent(const struct ask *a, const char *command, int error)
 {
-    fprintf(stderr, "flyball %s: no daemon answers at %.*s (%s); start it with: flyball serve\n",
-            command, (int)a->where.size, a->where.bytes ? a->where.bytes : "", strerror(-error));
+    fprintf(stderr, "flyball %s: " ABSENT "\n", command, (int)a->where.size,
+            a->where.bytes ? a->where.bytes : "", strerror(-error));
     return EXIT_NO_DAEMON;
 }
 
@@ -273,21 +275,64 @@ int fb_ask_only(const char *command, const char *name, const char *query, bool j
     return code;
 }
 
-int fb_ask_act(const char *command, const char *socket, const char *target)
+/* The daemon's own object; of what is none of its answers to an action, one that says so. */
+static void print_json(const struct ask *a, const char *error)
+{
+    struct buffer b = BUFFER_INIT;
+
+    if (!error) {
+        (void)fwrite(a->body.bytes, 1, a->body.size, stdout);
+        return;
+    }
+    fb_buffer_add_char(&b, '{');
+    fb_json_text(&b, "schema", "flyball.admin/1");
+    fb_json_bool(&b, "ok", false);
+    fb_json_text(&b, "error", error);
+    fb_buffer_add_text(&b, "}\n");
+    if (!b.failed)
+        (void)fwrite(b.bytes, 1, b.size, stdout);
+    fb_buffer_fini(&b);
+}
+
+static void print_refusal(const struct ask *a)
+{
+    json_error_t wrong;
+    json_t *o = json_loadb(a->body.bytes ? a->body.bytes : "", a->body.size, 0, &wrong);
+    const char *error = json_string_value(json_object_get(o, "error"));
+
+    print_json(a, error ? error : "the daemon refuses");
+    json_decref(o);
+}
+
+/* A configuration with a mistake is one here as everywhere. */
+static int act_code(int status)
+{
+    if (status < 300)
+        return EXIT_DONE;
+    return status == 422 || status == 400 || status == 404 ? EXIT_USAGE : EXIT_FAILED;
+}
+
+int fb_ask_act(const char *command, const char *socket, const char *target, bool json)
 {
     struct ask a = {.socket = socket};
     int rc = fb_ask(&a, "POST", target, NULL, 0);
-    int code = EXIT_FAILED;
+    int code = rc < 0 ? EXIT_NO_DAEMON : act_code(a.status);
+    char absent[512];
 
-    if (rc < 0) {
-        code = fb_ask_say_absent(&a, command, rc);
-    } else {
+    if (rc < 0 && json) {
+        (void)snprintf(absent, sizeof absent, ABSENT, (int)a.where.size,
+                       a.where.bytes ? a.where.bytes : "", strerror(-rc));
+        print_json(&a, absent);
+    } else if (rc < 0) {
+        (void)fb_ask_say_absent(&a, command, rc);
+    } else if (!json) {
         print_said(command, &a);
-        /* A configuration with a mistake is one here as everywhere. */
-        code = a.status < 300 ? fb_finish_output(stdout, "standard output")
-               : a.status == 422 || a.status == 400 || a.status == 404 ? EXIT_USAGE
-                                                                       : EXIT_FAILED;
+    } else if (code == EXIT_DONE) {
+        print_json(&a, NULL);
+    } else {
+        print_refusal(&a);
     }
+    int written = fb_finish_output(stdout, "standard output");
     fb_ask_fini(&a);
-    return code;
+    return code != EXIT_DONE ? code : written;
 }

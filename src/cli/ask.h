@@ -58,8 +58,11 @@ bool fb_ask_view_into(const char *name, const char *query, bool json,
  */
 int fb_ask_only(const char *command, const char *name, const char *query, bool json, bool verbose);
 
-/* An action: what came of it is printed. The exit code: 0, 1 refused, 3 no daemon. */
-int fb_ask_act(const char *command, const char *socket, const char *target);
+/*
+ * An action: what came of it is printed; with `json` as one object (flyball.admin/1), whatever it
+ * was. The exit code: 0, 1 it failed, 2 refused, 3 no daemon.
+ */
+int fb_ask_act(const char *command, const char *socket, const char *target, bool json);
 
 /* Append a value as a query needs it. */
 void fb_ask_escape(struct buffer *to, const char *value);

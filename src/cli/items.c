@@ -89,7 +89,7 @@ static int act(const struct item_line *line)
                    (long long)((line->pause_ns + 999999999) / 1000000000));
     fb_buffer_add_text(&target, seconds);
     const char *text = fb_buffer_text(&target);
-    int code = text ? fb_ask_act("item", NULL, text) : EXIT_FAILED;
+    int code = text ? fb_ask_act("item", NULL, text, line->json) : EXIT_FAILED;
     fb_buffer_fini(&target);
     return code;
 }

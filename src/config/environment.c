@@ -225,18 +225,36 @@ static void as_percent(const char *value, char *to, size_t size)
                    *rest ? "." : "", rest);
 }
 
+enum { OLD_NAMES = sizeof old_names / sizeof old_names[0] };
+
+/* It may be meant for another program: that is no mistake, but perhaps it is. */
+static void tell_old(struct reading *r, const char *from)
+{
+    const struct yaml_node about = {.from = from};
+    char expected[200] = "";
+
+    for (size_t i = 0; i < OLD_NAMES; i++) {
+        (void)strncat(expected, i > 0 ? ", " : "", sizeof expected - strlen(expected) - 1);
+        (void)strncat(expected, old_names[i].name, sizeof expected - strlen(expected) - 1);
+    }
+    fb_reading_tell(r, &about, WARN_VALUE, "no such name, expected " OLD_PREFIX " and one of %s",
+                    expected);
+}
+
 static void add_old(struct reading *r, const char *line)
 {
     size_t size = strcspn(line, "=");
     const char *name = fb_reading_piece(r, line, size);
     const char *value = line[size] ? line + size + 1 : "";
+    bool is_known = false;
     char text[64];
 
-    for (size_t i = 0; name && i < sizeof(old_names) / sizeof(old_names[0]); i++) {
+    for (size_t i = 0; name && i < OLD_NAMES; i++) {
         struct setting s = {.from = fb_reading_text(r, "environment ", name), .value = text};
 
         if (strcmp(name + strlen(OLD_PREFIX), old_names[i].name) != 0)
             continue;
+        is_known = true;
         if (old_names[i].is_share && !strchr(value, '%'))
             as_percent(value, text, sizeof text);
         else
@@ -246,6 +264,8 @@ static void add_old(struct reading *r, const char *line)
         if (s.from && split(&s, old_names[i].path, strlen(old_names[i].path), "."))
             put(r, &s);
     }
+    if (name && !is_known)
+        tell_old(r, fb_reading_text(r, "environment ", name));
 }
 
 /* ------------------------------------------------------------------------------- all of them */

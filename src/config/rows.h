@@ -29,6 +29,7 @@
 #define ORDERED                   .is_ordered = true
 #define FIXED                     .is_fixed = true
 #define PRIVATE                   .is_private = true
+#define HIDDEN                    .is_private = true, .is_hidden = true
 #define NOTHING                   .least = 0
 #define KEYS(...)               \
     (const struct config_key[]) \

@@ -45,6 +45,49 @@ void fb_config_describe_secret(const struct config_secret *s, struct buffer *out
     fb_buffer_fini(&secret);
 }
 
+/* ------------------------------------------------------------------------------ parts of a URL */
+
+#define CUT "..."
+
+/*
+ * What begins with '?' or '#': names of parameters, and values that are filled in later; of all
+ * others no more than that they are there.
+ */
+static void add_query(const char *query, struct buffer *out)
+{
+    while (*query) {
+        fb_buffer_add_char(out, *query++);
+        size_t name = strcspn(query, "=&#");
+        size_t whole = strcspn(query, "&#");
+        size_t value = name < whole ? name + 1 : 0;
+        bool is_open = value < whole && query[value] != '{';
+
+        fb_buffer_add(out, query, is_open ? value : whole);
+        fb_buffer_add_text(out, is_open ? CUT : "");
+        query += whole;
+    }
+}
+
+/* A value as it is shown, in `room`: of a URL that may hold a secret, without that. */
+static const char *shown(const struct config_key *k, const char *text, struct buffer *room)
+{
+    const char *host = k && k->is_private ? strstr(text, "://") : NULL;
+
+    if (!host)
+        return text;
+    size_t origin = (size_t)(host + 3 - text) + strcspn(host + 3, "/?#");
+    size_t path = origin + strcspn(text + origin, "?#");
+    fb_buffer_add(room, text, k->is_hidden ? origin : path);
+    if (!k->is_hidden)
+        add_query(text + path, room);
+    else if (text[origin] && text[origin + 1])
+        fb_buffer_add_text(room, "/" CUT);
+    else
+        fb_buffer_add_text(room, text + origin);
+    const char *all = fb_buffer_text(room);
+    return all ? all : CUT;
+}
+
 /* ----------------------------------------------------------------------------------------- YAML */
 
 struct showing {
@@ -80,8 +123,10 @@ static void begin_line(struct showing *s, int depth, const char *key)
 }
 
 static void end_line(struct showing *s, const struct yaml_node *n,
-                     const struct config_secret *secret)
+                     const struct config_secret *secret, bool is_cut)
 {
+    if (is_cut && !s->with_origins)
+        fb_buffer_add_text(s->out, " # cut: it may hold a secret");
     if (s->with_origins) {
         do
             fb_buffer_add_char(s->out, ' ');
@@ -93,6 +138,8 @@ static void end_line(struct showing *s, const struct yaml_node *n,
         fb_buffer_add_text(s->out, "; ");
         fb_config_describe_secret(secret, s->out);
     }
+    if (s->with_origins && is_cut)
+        fb_buffer_add_text(s->out, "; cut: it may hold a secret");
     fb_buffer_add_char(s->out, '\n');
 }
 
@@ -126,14 +173,18 @@ static void show_value(struct showing *s, int depth, const struct config_key *k,
                        const struct yaml_node *n)
 {
     struct config_secret secret;
+    struct buffer room = BUFFER_INIT;
+    const char *text = n->kind == YAML_LIST ? NULL : shown(k, n->text, &room);
 
     begin_line(s, depth, n->key);
     fb_buffer_add_char(s->out, ' ');
-    if (n->kind == YAML_LIST)
-        add_list(s->out, n);
+    if (text)
+        add_text(s->out, text);
     else
-        add_text(s->out, n->text);
-    end_line(s, n, k && names_secret(k, n, &secret) ? &secret : NULL);
+        add_list(s->out, n);
+    end_line(s, n, k && names_secret(k, n, &secret) ? &secret : NULL,
+             text && strcmp(text, n->text) != 0);
+    fb_buffer_fini(&room);
 }
 
 static void show_table(struct showing *s, int depth, const struct config_table *t,
@@ -197,14 +248,19 @@ static void add_number(struct buffer *out, const char *text)
     fb_buffer_add_text(out, text[zeroes] ? text + zeroes : "0");
 }
 
-static void add_json_text(struct buffer *out, enum config_json kind, const char *text)
+static void add_json_text(struct buffer *out, const struct config_key *k, const char *text)
 {
+    enum config_json kind = k ? fb_config_type_json(k->type) : JSON_STRING;
+    struct buffer room = BUFFER_INIT;
+
+    text = shown(k, text, &room);
     if (kind == JSON_BOOLEAN)
         fb_buffer_add_text(out, is_true(text) ? "true" : "false");
     else if (kind == JSON_NUMBER)
         add_number(out, text);
     else
         fb_json_add_string(out, text, strlen(text));
+    fb_buffer_fini(&room);
 }
 
 static void add_json_list(struct buffer *out, const struct yaml_node *list)
@@ -233,7 +289,6 @@ static void add_json_map(struct buffer *out, const struct config_table *t, bool 
     fb_buffer_add_char(out, '{');
     for (const struct yaml_node *n = map->child; n; n = n->next) {
         const struct config_key *k = t && !has_entries ? fb_config_key_find(t, n->key) : NULL;
-        enum config_json kind = k ? fb_config_type_json(k->type) : JSON_STRING;
 
         add_json_name(out, n->key);
         if (n->kind == YAML_MAP)
@@ -241,7 +296,7 @@ static void add_json_map(struct buffer *out, const struct config_table *t, bool 
         else if (n->kind == YAML_LIST)
             add_json_list(out, n);
         else
-            add_json_text(out, kind, n->text);
+            add_json_text(out, k, n->text);
     }
     fb_buffer_add_char(out, '}');
 }

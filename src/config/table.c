@@ -119,7 +119,8 @@ static const struct config_table provider_table = {
                  KEY("limit", LIMIT, config_provider, limit, NULL,
                      "The limit of what no pool states.", TABLE(fb_config_limit_keys)),
                  KEY("quota", TEXT, config_provider, quota_path, NULL,
-                     "The path that answers with the quota and costs nothing of it.",
+                     "The path that answers with the quota and costs nothing of it: asked once for "
+                     "each credential, before the first request.",
                      CHECKED(fb_check_url_path, "a path such as /rate_limit")),
                  KEY("unmodified_free", BOOL, config_provider, unmodified_free, "false",
                      "Whether an answer that nothing was modified (304) costs nothing of the "
@@ -359,7 +360,7 @@ static const struct config_table alerts_table = {
         KEY("webhook", TEXT, config_alerts, webhook, NULL, "POST to this URL.",
             CHECKED(fb_check_url, "a URL without user and password, such as "
                                   "https://example.com/alert"),
-            PRIVATE),
+            HIDDEN),
         KEY("webhook_env", TEXT, config_alerts, webhook_secret.env, NULL,
             "The variable that holds the URL, where it is a secret.",
             CHECKED(fb_check_variable, "the name of a variable such as ALERT_URL"), PRIVATE),

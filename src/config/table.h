@@ -62,6 +62,7 @@ struct config_key {
     bool is_ordered; /* of MAP: it matters which entry comes first */
     bool is_fixed;   /* it, and what is below it, takes effect at the next start */
     bool is_private; /* what was written instead of what is expected may be a secret: not shown */
+    bool is_hidden;  /* a URL whose path is a secret as well */
 };
 
 #define CONFIG_NO_FIELD SIZE_MAX

@@ -45,6 +45,7 @@ struct event {
     double rate;         /* permits a second (RATE) */
     enum event_type kind;
     int32_t status;   /* HTTP, or 0 */
+    int32_t http;     /* its version times ten, or 0 */
     int32_t attempt;  /* the first is 1 */
     uint32_t lost;    /* events dropped just before this one */
     char outcome[16]; /* "ok", "failed", ... (OUTCOME); "retry", "skip" ... (others) */

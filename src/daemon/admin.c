@@ -224,10 +224,10 @@ static void reopen(struct call *c)
     struct daemon *d = fb_daemon_of(c);
     struct fly_error err = {""};
 
-    if (fb_log_reopen(&d->log, d->config->log.file, &err) < 0)
+    if (fb_daemon_reopen(d, "operator", &err) < 0)
         fb_call_refuse(c, 500, err.text);
     else
-        fb_admin_done(c, "the log is opened anew");
+        fb_admin_done(c, "the log and the rows of figures are opened anew");
 }
 
 const struct route fb_admin_routes[] = {

@@ -2,8 +2,8 @@
 /*
  * alarm.c - alerts on their way: into the audit, to a webhook, to a command.
  *
- * Both get the same line of JSON. At most ALARMS_MAX are on their way at once: an alert that finds
- * no place is in the audit and in the log all the same.
+ * Both get the same line of JSON. At most ALARMS_MAX are on their way to each at once: an alert
+ * that finds no place is in the audit and in the log all the same. What came of one is logged.
  */
 #include <math.h>
 #include <stdio.h>
@@ -161,9 +161,26 @@ static void post(struct daemon *d, const struct buffer *line)
                             .priority = PRIORITY_HIGH,
                             .flags = ENGINE_RETRYABLE,
                             .patience_ns = 60 * FB_NS_PER_S};
-    if (where && fb_engine_submit(d->engine, &t, NULL, &err) < 0)
+    if (where && d->posts_out >= ALARMS_MAX)
+        fb_log(&d->log, LEVEL_warning, "alert", "not posted: %d are on their way", d->posts_out);
+    else if (where && fb_engine_submit(d->engine, &t, NULL, &err) < 0)
         fb_log(&d->log, LEVEL_error, "alert", "cannot be posted: %s", err.text);
+    else if (where)
+        d->posts_out++;
     fb_buffer_fini(&url);
+}
+
+/* Where to is a secret, and so is not said. */
+void fb_alarm_posted(void *user, const struct engine_result *r)
+{
+    struct daemon *d = user;
+
+    d->posts_out--;
+    if (r->end == ENGINE_OK)
+        fb_log(&d->log, LEVEL_info, "alert", "the webhook has it, with status %d", (int)r->status);
+    else
+        fb_log(&d->log, LEVEL_warning, "alert", "the webhook does not have it: %s, status %d",
+               fb_engine_end_name(r->end), (int)r->status);
 }
 
 /* -------------------------------------------------------------------------------------- raising */

@@ -5,6 +5,7 @@
 
 #include "config/show.h"
 #include "daemon/parts.h"
+#include "engine/control.h"
 #include "fetch/place.h"
 #include "util/alloc.h"
 #include "view/learned.h"
@@ -189,6 +190,8 @@ static void judge(struct view_why *v, int64_t now_ns)
 {
     if (!v->has_key) {
         v->verdict = VIEW_VERDICT_unknown;
+    } else if (v->key.flags & VIEW_KEY_DISABLED) {
+        v->verdict = VIEW_VERDICT_waits;
     } else if (v->key.ready_ns > now_ns) {
         v->verdict = VIEW_VERDICT_waits;
         v->until_ns = v->key.ready_ns;
@@ -222,6 +225,10 @@ static void find_why(struct daemon *d, const char *subject, struct view_why *v)
             v->key = keys[i];
     }
     fb_free(keys);
+    if (!v->has_key && !fb_engine_is_enabled(d->engine, provider)) {
+        v->has_key = true;
+        fb_status_off(d, provider, &v->key);
+    }
     judge(v, fb_daemon_now(d));
 }
 

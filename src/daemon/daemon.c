@@ -24,7 +24,19 @@
 
 int64_t fb_daemon_now(const struct daemon *d)
 {
-    return d->engine ? fb_engine_now(d->engine) : (int64_t)time(NULL) * FB_NS_PER_S;
+    struct timespec now = {0};
+
+    if (d->engine)
+        return fb_engine_now(d->engine);
+    if (d->loaded_ns > 0) /* there was one: its clock is the library's */
+        return fly_now();
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * FB_NS_PER_S + now.tv_nsec;
+}
+
+static int64_t clock_of(const void *d)
+{
+    return fb_daemon_now(d);
 }
 
 void fb_daemon_notify(struct daemon *d, const char *line)
@@ -51,6 +63,24 @@ void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_a
     fb_buffer_fini(&b);
     fb_log(&d->log, level, kept->kind, "%s%s%s", kept->provider, kept->provider[0] ? ": " : "",
            kept->text);
+}
+
+int fb_daemon_reopen(struct daemon *d, const char *cause, struct fly_error *err)
+{
+    struct fly_error of_rows = {""};
+    int rc = fb_log_reopen(&d->log, d->config->log.file, err);
+    int rows = fb_csv_open(&d->csv, d->config->metrics.csv, &of_rows);
+
+    if (rc == 0 && rows < 0) {
+        *err = of_rows;
+        rc = rows;
+    }
+    fb_daemon_audit(d, rc < 0 ? LEVEL_error : LEVEL_info,
+                    &(struct view_audit_event){
+                        .kind = "reopen",
+                        .cause = cause,
+                        .text = rc < 0 ? err->text : "the log and the rows of figures are anew"});
+    return rc;
 }
 
 /* -------------------------------------------------------------------------------------- the end */
@@ -113,10 +143,7 @@ static void on_signal(uv_signal_t *handle, int number)
         (void)fb_reload(d, "SIGHUP", &err);
         fb_reload_watch(d);
     } else if (number == SIGUSR1) {
-        if (fb_log_reopen(&d->log, d->config->log.file, &err) < 0)
-            fb_log(&d->log, LEVEL_error, "log", "%s", err.text);
-        if (fb_csv_open(&d->csv, d->config->metrics.csv, &err) < 0)
-            fb_log(&d->log, LEVEL_error, "metrics", "%s", err.text);
+        (void)fb_daemon_reopen(d, "SIGUSR1", &err);
     } else {
         fb_daemon_end(d, d->terms == 0 ? DRAIN_MS : 0);
     }
@@ -338,6 +365,8 @@ int fb_daemon_run(const struct daemon_options *o)
     fb_csv_init(&d->csv);
     d->log.fd = STDERR_FILENO;
     d->log.level = LEVEL_info;
+    d->log.now = clock_of;
+    d->log.arg = d;
     if (load(d) < 0) {
         code = 2;
         fb_buffer_fini(&d->file);

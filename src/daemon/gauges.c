@@ -9,6 +9,8 @@
 #include <flyball/state.h>
 
 #include "core/instant.h"
+#include "engine/control.h"
+#include "ledger/watch.h"
 
 struct walk {
     struct gauges *g;
@@ -32,14 +34,12 @@ static void read_told(struct gauge *to, const struct engine_told *t, int64_t now
 static void read_limiter(struct gauge *to, struct fly_limiter *l, int64_t now_ns)
 {
     struct fly_learned known = {.size = sizeof known};
-    struct fly_usage usage = {.size = sizeof usage};
 
     to->limit += fly_limiter_rate(l);
     if (fly_limiter_learned(l, now_ns, &known) == 0 && strcmp(known.by, "off") != 0)
         to->confidence = fmin(to->confidence, known.confidence);
     /* A bucket is meant to be used up; a window that is nearly full is worth a word. */
-    if (fly_limiter_usage(l, now_ns, &usage) == 0 && usage.limit > 0 && to->limit == 0.0)
-        to->used = fmax(to->used, usage.utilization);
+    to->used = fmax(to->used, fb_window_utilization(l, now_ns));
 }
 
 static void read_wait(struct gauge *to, const struct engine_key_state *s, int64_t now_ns)
@@ -63,7 +63,6 @@ static void look(void *arg, const struct engine_key_state *s)
     to->keys++;
     to->queued += s->queued;
     to->in_flight += s->in_flight;
-    to->disabled += !s->is_enabled;
     to->broken += s->is_broken;
     if (set == 0)
         return;
@@ -127,6 +126,7 @@ void fb_gauges_read(struct gauges *g, struct engine *engine, struct meters *m, i
     for (size_t i = 0; i < g->sets; i++) {
         struct meter_sums now = sums_of(&m->set[i]);
 
+        g->set[i].is_disabled = !fb_engine_is_enabled(engine, m->set[i].provider);
         put_figures(&g->set[i], &now, &g->before[i], &figures[i]);
         g->before[i] = now;
     }

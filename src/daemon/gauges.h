@@ -20,7 +20,7 @@
 struct gauge {
     int64_t keys, queued, in_flight;
     int64_t broken;     /* breakers that are open */
-    int64_t disabled;   /* keys of a provider that is switched off */
+    bool is_disabled;   /* its provider is switched off, whether it has keys or not */
     double limit;       /* permits a second, of all keys; 0: none is known */
     double confidence;  /* the least of those that were learned; NaN: none was */
     double sent;        /* requests in the last second */

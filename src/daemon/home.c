@@ -43,7 +43,11 @@ int fb_home_open(struct daemon *d, struct fly_error *err)
         {fb_news_on_event, &d->news},
         {fb_log_event, &d->log},
     };
-    struct host_options o = {.user = d, .limit_of = limit_of, .say = say, .on_stuck = stuck};
+    struct host_options o = {.user = d,
+                             .limit_of = limit_of,
+                             .say = say,
+                             .on_stuck = stuck,
+                             .on_result = fb_alarm_posted};
 
     o.folder = d->store.size > 0 ? fb_buffer_text(&d->store) : NULL;
     o.ledger = d->config->ledger.shared ? d->config->ledger.path : "none";

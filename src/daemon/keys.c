@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/parts.h"
+#include "engine/control.h"
 #include "engine/show.h"
 
 struct walk {
@@ -77,6 +78,38 @@ static void look(void *arg, const struct engine_key_state *s)
         w->count++;
     }
     fill(w, s, &w->key[at]);
+}
+
+void fb_status_off(const struct daemon *d, const char *provider, struct view_key *k)
+{
+    memset(k, 0, sizeof *k);
+    fb_view_put(k->provider, sizeof k->provider, provider);
+    fb_view_put(k->pool, sizeof k->pool, "default");
+    fb_view_put(k->cause, sizeof k->cause, "disabled");
+    k->flags = VIEW_KEY_DISABLED;
+    k->seen_ns = fb_daemon_now(d);
+    k->ready_ns = VIEW_NEVER;
+    k->permits = -1.0;
+    put_limit_text(d, k);
+}
+
+static void add_off(void *arg, const char *provider)
+{
+    struct walk *w = arg;
+
+    for (size_t i = 0; i < w->count; i++)
+        if (strcmp(w->key[i].provider, provider) == 0)
+            return;
+    if (w->count < w->most)
+        fb_status_off(w->daemon, provider, &w->key[w->count++]);
+}
+
+size_t fb_status_all_off(struct daemon *d, struct view_key *keys, size_t count, size_t most)
+{
+    struct walk w = {.daemon = d, .key = keys, .count = count, .most = most};
+
+    fb_engine_disabled(d->engine, add_off, &w);
+    return w.count;
 }
 
 size_t fb_status_keys(struct daemon *d, struct view_key *keys, size_t most)

@@ -13,8 +13,6 @@
 #include "core/instant.h"
 #include "daemon/news.h"
 #include "util/buffer.h"
-#include "util/json.h"
-#include "view/words.h"
 
 #define TEXT_MAX 2048
 
@@ -79,42 +77,6 @@ static void write_line(struct log *l, const struct buffer *b)
         l->lines_lost++;
 }
 
-static void add_logfmt(struct buffer *b, const char *name, const char *value)
-{
-    if (b->size > 0)
-        fb_buffer_add_char(b, ' ');
-    fb_buffer_add_text(b, name);
-    fb_buffer_add_char(b, '=');
-    fb_json_add_string(b, value, strlen(value));
-}
-
-static void make_line(const struct log *l, enum log_level level, const char *event,
-                      const char *text, struct buffer *b)
-{
-    struct buffer when = BUFFER_INIT;
-
-    fb_words_instant((int64_t)time(NULL), &when);
-    const char *time_text = fb_buffer_text(&when);
-    if (l->form == LOG_JSON) {
-        fb_buffer_add_char(b, '{');
-        fb_json_text(b, "time", time_text ? time_text : "");
-        fb_json_text(b, "level", level_name(level));
-        fb_json_text(b, "event", event);
-        fb_json_text(b, "text", text);
-        fb_buffer_add_text(b, "}\n");
-    } else {
-        fb_buffer_add_text(b, "time=");
-        fb_buffer_add_text(b, time_text ? time_text : "");
-        fb_buffer_add_text(b, " level=");
-        fb_buffer_add_text(b, level_name(level));
-        fb_buffer_add_text(b, " event=");
-        fb_buffer_add_text(b, event);
-        add_logfmt(b, "text", text);
-        fb_buffer_add_char(b, '\n');
-    }
-    fb_buffer_fini(&when);
-}
-
 void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
 {
     struct buffer b = BUFFER_INIT;
@@ -126,7 +88,10 @@ void fb_log(struct log *l, enum log_level level, const char *event, const char *
     va_start(words, format);
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    make_line(l, level, event, text, &b);
+    int64_t at_ns = l->now ? l->now(l->arg) : (int64_t)time(NULL) * FB_NS_PER_S;
+    fb_log_begin(&b, l->form, at_ns, level_name(level), event);
+    fb_log_field(&b, l->form, "text", text);
+    fb_log_end(&b, l->form);
     write_line(l, &b);
     fb_buffer_fini(&b);
 }
@@ -142,20 +107,11 @@ void fb_log_event(void *self, const struct event *e)
 {
     struct log *l = self;
     enum log_level level = level_of(e);
-    struct buffer event = BUFFER_INIT;
     struct buffer b = BUFFER_INIT;
 
     if (level > l->level)
         return;
-    fb_log_line(&event, l->form, 0, e);
-    fb_buffer_add_text(&b, l->form == LOG_JSON ? "{\"level\":\"" : "level=");
-    fb_buffer_add_text(&b, level_name(level));
-    fb_buffer_add_text(&b, l->form == LOG_JSON ? "\"," : " ");
-    size_t skip = l->form == LOG_JSON ? 1 : 0;
-    if (event.size > skip)
-        fb_buffer_add(&b, event.bytes + skip, event.size - skip);
-    b.failed |= event.failed;
+    fb_log_line(&b, l->form, 0, level_name(level), e);
     write_line(l, &b);
-    fb_buffer_fini(&event);
     fb_buffer_fini(&b);
 }

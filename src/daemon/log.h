@@ -29,10 +29,12 @@ enum log_level { FB_LOG_LEVELS(X) LOG_LEVELS };
 
 struct log {
     enum log_form form;
-    enum log_level level; /* nothing below it is written */
+    enum log_level level;            /* nothing below it is written */
+    int64_t (*now)(const void *arg); /* since 1970: the clock that events have, too */
+    const void *arg;
     int fd;
     bool is_file;
-    int64_t lines_lost;
+    _Atomic int64_t lines_lost; /* that could not be written, or only in part */
 };
 
 /* `path` NULL: standard error. 0 or a negative errno with a sentence. */
@@ -42,7 +44,7 @@ int fb_log_reopen(struct log *l, const char *path, struct fly_error *err)
     __attribute__((warn_unused_result));
 void fb_log_close(struct log *l);
 
-/* One line: time, level, event, text. */
+/* One line: time, level, event, text; from any thread, if its clock may be. */
 void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

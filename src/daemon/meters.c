@@ -176,21 +176,36 @@ static void count_recovery(struct meters *m, const struct event *e, const char *
     r->count++;
 }
 
+/* Those that the conventions know; others could be any number of words. */
+static const char *method_of(const struct event *e)
+{
+    static const char *const KNOWN[] = {"GET",     "HEAD",    "POST",  "PUT",  "DELETE",
+                                        "CONNECT", "OPTIONS", "TRACE", "PATCH"};
+
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++)
+        if (strcmp(KNOWN[i], e->method) == 0)
+            return KNOWN[i];
+    return "_OTHER";
+}
+
 static struct meter_duration *duration_of(struct meter_set *s, const struct event *e)
 {
+    const char *method = method_of(e);
+
     for (size_t i = 1; i < s->durations; i++) {
         struct meter_duration *d = &s->duration[i];
 
-        if (d->status == e->status && strcmp(d->error, e->error) == 0 &&
-            strcmp(d->method, e->method) == 0)
+        if (d->status == e->status && d->http == e->http && strcmp(d->error, e->error) == 0 &&
+            strcmp(d->method, method) == 0)
             return d;
     }
     if (s->durations == METER_DURATIONS)
         return &s->duration[0];
     struct meter_duration *d = &s->duration[s->durations++];
     d->status = e->status;
+    d->http = e->http;
     copy(d->error, sizeof d->error, e->error);
-    copy(d->method, sizeof d->method, e->method);
+    copy(d->method, sizeof d->method, method);
     return d;
 }
 
@@ -211,6 +226,8 @@ static void on_answer(struct meters *m, struct meter_set *s, const struct event 
         s->throttled++;
     else if (e->status == 0 || e->status >= 500)
         s->errors++;
+    else if (e->status >= 400)
+        s->client_errors++;
     struct meter_duration *d = duration_of(s, e);
     double took_s = (double)e->duration_ns / (double)FB_NS_PER_S;
 

@@ -31,6 +31,7 @@ struct meter_duration {
     char method[16];
     char error[24];
     int32_t status; /* 0: none came */
+    int32_t http;   /* the version of HTTP times ten; 0: not known */
     struct histogram seconds;
     struct exemplar exemplar; /* the last answer that was a part of a trace */
 };
@@ -38,11 +39,12 @@ struct meter_duration {
 struct meter_set {
     char provider[64];
     char pool[32];
-    char address[64];  /* of the server, where there is only one; else "" */
-    char port[8];      /* that was said */
-    uint64_t requests; /* that left */
-    uint64_t answers;  /* attempts that came to an end */
-    uint64_t errors;   /* of these: 5xx, timeouts, no answer */
+    char address[64];       /* of the server, where there is only one; else "" */
+    char port[8];           /* that was said */
+    uint64_t requests;      /* that left */
+    uint64_t answers;       /* attempts that came to an end */
+    uint64_t errors;        /* of these: 5xx, timeouts, no answer */
+    uint64_t client_errors; /* 4xx that were no refusals for rate */
     uint64_t throttled;
     uint64_t retries;
     uint64_t tasks[ENGINE_ENDS]; /* that ended */

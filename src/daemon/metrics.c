@@ -42,7 +42,9 @@ static void requests(struct scrape *s)
     for (size_t i = 0; i < s->m->sets; i++) {
         const struct meter_set *m = &s->m->set[i];
 
-        sample_of(s, i, "outcome", "ok", (double)(m->answers - m->errors - m->throttled));
+        sample_of(s, i, "outcome", "ok",
+                  (double)(m->answers - m->errors - m->throttled - m->client_errors));
+        sample_of(s, i, "outcome", "client_error", (double)m->client_errors);
         sample_of(s, i, "outcome", "throttled", (double)m->throttled);
         sample_of(s, i, "outcome", "error", (double)m->errors);
     }
@@ -86,16 +88,21 @@ static void duration(struct scrape *s, const struct meter_set *set, size_t i)
 {
     const struct meter_duration *d = &set->duration[i];
     char status[16] = "";
+    char version[16] = "";
 
     if (d->status > 0)
         (void)snprintf(status, sizeof status, "%d", (int)d->status);
+    if (d->http > 0) /* "1.1", but "2" */
+        (void)snprintf(version, sizeof version, d->http < 20 ? "%d.%d" : "%d", (int)d->http / 10,
+                       (int)d->http % 10);
     const struct metric_label label[] = {{"provider", set->provider},
                                          {"pool", set->pool},
                                          {"http_request_method", i > 0 ? d->method : "_OTHER"},
                                          {"http_response_status_code", status},
                                          {"error_type", i > 0 ? d->error : "_OTHER"},
                                          {"server_address", set->address},
-                                         {"server_port", set->port}};
+                                         {"server_port", set->port},
+                                         {"network_protocol_version", version}};
     s->x.exemplar = d->exemplar.trace[0] ? &d->exemplar : NULL;
     fb_metric_histogram(&s->x, label, sizeof label / sizeof label[0], &d->seconds,
                         &fb_duration_form);
@@ -173,7 +180,7 @@ GAUGE(confidence, g->confidence)
 GAUGE(used, g->used)
 GAUGE(next_start, g->wait_s)
 GAUGE(keys, g->keys)
-GAUGE(disabled, g->disabled > 0)
+GAUGE(disabled, g->is_disabled)
 GAUGE(queued, g->queued)
 
 static void queue_length(struct scrape *s)
@@ -235,6 +242,7 @@ ONE(event_clients, s->f->event_clients)
 ONE(reloads, s->f->reloads)
 ONE(reloads_failed, s->f->reloads_failed)
 ONE(alerts, s->f->alerts)
+ONE(log_lines_lost, s->f->log_lines_lost)
 ONE(http_connections, s->f->connections)
 ONE(http_bad, s->f->bad_requests)
 ONE(began, s->f->began_s)
@@ -256,7 +264,10 @@ static void build_info(struct scrape *s)
 #define H METRIC_HISTOGRAM
 
 static const struct family FAMILIES[] = {
-    {{"flyball_requests", C, NULL, "Requests that were answered or lost, by outcome."}, requests},
+    {{"flyball_requests", C, NULL,
+      "Requests by outcome: ok (below 400), client_error (4xx), throttled, error (5xx, no "
+      "answer)."},
+     requests},
     {{"flyball_throttled", C, NULL, "Answers that were refusals for rate."}, throttled},
     {{"flyball_retries", C, NULL, "Requests made again."}, retries},
     {{"flyball_tasks", C, NULL, "Tasks that ended, by outcome."}, tasks},
@@ -297,6 +308,7 @@ static const struct family FAMILIES[] = {
     {{"flyball_answer_bytes", C, "bytes", "Bodies of answers, decompressed."}, body_bytes},
     {{"flyball_events", C, NULL, "Events of the engine, by kind."}, events},
     {{"flyball_events_lost", C, NULL, "Events that observers were too slow for."}, events_lost},
+    {{"flyball_log_lines_lost", C, NULL, "Lines that the log could not take."}, log_lines_lost},
     {{"flyball_news_skipped", C, NULL, "Events left out of /events."}, news_skipped},
     {{"flyball_event_clients", G, NULL, "Clients of /events."}, event_clients},
     {{"flyball_reloads", C, NULL, "Times that the configuration was read anew."}, reloads},

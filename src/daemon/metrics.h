@@ -23,6 +23,7 @@ struct metrics_facts {
     int64_t event_clients; /* of /events */
     int64_t reloads, reloads_failed;
     int64_t news_skipped;
+    int64_t log_lines_lost;
     int64_t alerts;
     const struct watch *watch; /* of items; NULL: nothing is watched */
     int64_t connections;       /* to the listeners */

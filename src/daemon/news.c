@@ -189,7 +189,7 @@ void fb_news_on_event(void *self, const struct event *e)
 
     if (!fb_news_is_news(e) || is_same_rate(n, e) || !has_budget(n, e->at_ns))
         return;
-    fb_log_line(&line, LOG_JSON, n->anchor_ns, e);
+    fb_log_line(&line, LOG_JSON, n->anchor_ns, NULL, e);
     if (!line.failed && line.size > 0)
         fb_news_add(n, fb_event_name(e->kind), line.bytes, line.size - 1);
     fb_buffer_fini(&line);

@@ -92,6 +92,7 @@ struct daemon {
     struct alerts alerts;
     struct errand_out *errands; /* commands that run for alerts, */
     int alarms_out;             /* and how many */
+    int posts_out;              /* alerts on their way to the webhook */
     int64_t success_s;          /* when something last succeeded */
     int64_t began_ns;           /* since 1970 */
 
@@ -123,6 +124,8 @@ struct daemon {
 /* Nanoseconds since 1970: the engine's clock. */
 int64_t fb_daemon_now(const struct daemon *d);
 
+/* Open the log and the rows of figures anew, after they were moved away; it is in the audit. */
+int fb_daemon_reopen(struct daemon *d, const char *cause, struct fly_error *err);
 /* An entry of the audit, which is news and a line of the log as well. */
 void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_audit_event *e);
 
@@ -161,6 +164,10 @@ void fb_top_view_answer(struct call *c);
 void fb_status_tick(struct daemon *d, struct buffer *out);
 /* The keys of the engine, at most `most`: those with something to do first. Returns how many. */
 size_t fb_status_keys(struct daemon *d, struct view_key *keys, size_t most);
+/* A provider that is switched off and has no key: what there is to say of it. */
+void fb_status_off(const struct daemon *d, const char *provider, struct view_key *ret_key);
+/* One for each that has none among the `count` of them. Returns how many there are then. */
+size_t fb_status_all_off(struct daemon *d, struct view_key *keys, size_t count, size_t most);
 void fb_work_view(const struct work *b, bool is_public, struct view_batch *ret_view);
 
 /* ---- status_sets.c ---- */
@@ -243,6 +250,7 @@ void fb_reload_apply(struct daemon *d, const struct config *c);
 void fb_reload_watch(struct daemon *d);
 
 /* ---- alarm.c ---- */
+void fb_alarm_posted(void *user, const struct engine_result *r); /* as a host's on_result */
 void fb_alarm_look(struct daemon *d);
 void fb_alarm_grade(struct daemon *d, enum grade before);
 

@@ -103,15 +103,28 @@ static void set_limits(struct daemon *d, const struct config *now)
     fb_buffer_fini(&c.names);
 }
 
+static void enable(struct daemon *d, const char *provider, bool is_enabled)
+{
+    if (fb_engine_enable(d->engine, provider, is_enabled) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "%s: out of memory", provider);
+}
+
+/* What an operator has switched stays so until the file says otherwise than before. */
 static void set_enabled(struct daemon *d, const struct config *c)
 {
     for (size_t i = 0; i < c->provider_count; i++) {
         const struct config_provider *p = &c->provider[i];
         const struct config_provider *before = fb_config_provider(d->config, p->name);
 
-        if ((!before || before->enabled != p->enabled) &&
-            fb_engine_enable(d->engine, p->name, p->enabled) < 0)
-            fb_log(&d->log, LEVEL_error, "reload", "%s: out of memory", p->name);
+        if (!before || before->enabled != p->enabled)
+            enable(d, p->name, p->enabled);
+    }
+    /* Of whom it says no more that he is off, he is on. */
+    for (size_t i = 0; i < d->config->provider_count; i++) {
+        const struct config_provider *before = &d->config->provider[i];
+
+        if (!before->enabled && !fb_config_provider(c, before->name))
+            enable(d, before->name, true);
     }
 }
 

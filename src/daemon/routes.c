@@ -93,6 +93,7 @@ static void answer_metrics(struct call *c)
         .reloads = d->reloads,
         .reloads_failed = d->reloads_failed,
         .news_skipped = (int64_t)d->news.skipped,
+        .log_lines_lost = d->log.lines_lost,
         .alerts = d->alerts.raised,
         .concurrency = d->config->concurrency.total,
         .watch = d->watcher,

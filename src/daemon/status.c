@@ -133,7 +133,8 @@ static void fill(struct daemon *d, bool is_public, struct status *s)
     put_batches(d, is_public, s);
     s->key = fb_alloc(KEYS_MAX * sizeof *s->key);
     if (s->key)
-        s->view.key_count = fb_status_keys(d, s->key, KEYS_MAX);
+        s->view.key_count =
+            fb_status_all_off(d, s->key, fb_status_keys(d, s->key, KEYS_MAX), KEYS_MAX);
     for (size_t i = 0; is_public && i < s->view.key_count; i++)
         hide(&s->key[i]);
     s->view.key = s->key;

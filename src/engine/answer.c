@@ -89,7 +89,8 @@ static size_t read_own(struct key *k, const struct fly_signal *s, const struct a
         fb_text_init(&t, k->own, sizeof(k->own));
         fb_text_add(&t, s->pool[pool].name);
     }
-    if (o->remaining != FLY_ABSENT && !k->told.header[0])
+    /* What a path told at the beginning, headers tell better. */
+    if (o->remaining != FLY_ABSENT && (!k->told.header[0] || k->told.header[0] == '/'))
         remember_header(&k->told, end);
     remember(&k->told, o, s->pool[pool].window_ns, now_ns);
     return pool;

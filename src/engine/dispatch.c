@@ -130,6 +130,10 @@ static bool has_slot(struct engine *e, struct key *k)
         step_aside(e, k, FB_NEVER, "disabled");
         return false;
     }
+    if (fb_quota_awaited_until(k) > e->now_ns) {
+        step_aside(e, k, fb_quota_awaited_until(k), "asking");
+        return false;
+    }
     if (o->concurrency_key > 0 && k->in_flight >= o->concurrency_key) {
         step_aside(e, k, FB_NEVER, "concurrency");
         return false;

@@ -291,6 +291,7 @@ int fb_engine_submit(struct engine *e, const struct engine_task *t, struct job *
     if (j->q.priority <= PRIORITY_IMMINENT)
         e->interactive_ns = e->now_ns;
     place(e, j, t->not_before_ns);
+    fb_quota_begin(j);
     fb_engine_want_turn(e);
     note_busy(e);
     if (ret_job)

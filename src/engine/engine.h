@@ -196,6 +196,7 @@ struct engine_options {
     enum recovery_mode mode;
     int32_t attempts_max;         /* where the table has no end: 3 */
     bool attempts_bound_all;      /* everywhere, whatever the table and `recovery` say */
+    bool asks_quota;              /* where a provider tells it for free, before the first request */
     bool retry_throttled_forever; /* else after 100 refusals a task is deferred */
 
     int32_t concurrency;          /* in all: 40 */

@@ -89,9 +89,10 @@ static bool is_kept(struct engine *e, const struct key *k)
 static void leave_provider(struct engine *e, struct provider *p)
 {
     assert(p->keys > 0);
-    if (--p->keys > 0 || p->is_disabled || p->manners)
+    if (--p->keys > 0 || p->is_disabled || p->manners || p->quota_path)
         return;
     fb_table_remove(&e->providers, &p->entry);
+    fb_quota_forget(p);
     fb_free(p);
 }
 

@@ -48,6 +48,8 @@ struct manners {
     struct recovery recovery;
 };
 
+struct quota_ask; /* quota.c */
+
 struct provider {
     struct table_entry entry;
     struct queue_lane lane; /* keys that wait for a slot here */
@@ -57,6 +59,8 @@ struct provider {
     bool has_preset;         /* something is known of it beforehand, or may be */
     bool is_disabled;        /* nothing new is sent to it */
     struct manners *manners; /* owned; NULL: those of all */
+    char *quota_path;        /* owned; NULL: as the preset says */
+    struct quota_ask *asks;  /* owned: by credential, what was asked there and what was said */
     char name[];
 };
 
@@ -81,7 +85,9 @@ struct key {
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;
-    int64_t jobs;   /* under it, in whatever state */
+    int64_t jobs;                /* under it, in whatever state */
+    const struct quota_ask *ask; /* how much is left is asked; NULL: no longer, or not at all */
+    bool has_asked;
     bool waits;     /* it was told to wait, and observers heard of it */
     char cause[24]; /* for what */
     const char *pool;
@@ -193,6 +199,7 @@ struct engine {
     int64_t recycled_ns;
     int64_t recycled_done;
     int64_t recycled_connections;
+    struct engine_client *asker; /* of quota.c; NULL: nobody was asked yet */
     bool is_stopping, is_paused, is_busy, in_turn;
 };
 
@@ -242,6 +249,11 @@ void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *
                 const struct attempt_end *last);
 void fb_job_defer(struct job *j, enum failure f, int64_t ready_at_ns, const char *sentence,
                   const struct attempt_end *last);
+
+/* quota.c */
+void fb_quota_begin(struct job *j); /* the first one of its key: ask, or hear what is known */
+int64_t fb_quota_awaited_until(const struct key *k); /* past: nothing is awaited */
+void fb_quota_forget(struct provider *p);
 
 /* route.c */
 bool fb_route_is_redirect(const struct job *j, const struct attempt_end *end);

@@ -238,6 +238,7 @@ static void free_one_provider(void *arg, struct table_entry *entry)
     struct provider *p = FB_HEAP_OWNER(entry, struct provider, entry);
 
     (void)arg;
+    fb_quota_forget(p);
     fb_free(p->manners);
     fb_free(p);
 }

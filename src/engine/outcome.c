@@ -19,7 +19,7 @@
 static void tell(struct job *j, enum event_type kind, const struct attempt *a,
                  const struct attempt_end *end, enum failure f, int64_t until_ns, const char *what)
 {
-    struct event more = {.until_ns = until_ns, .status = end->status};
+    struct event more = {.until_ns = until_ns, .status = end->status, .http = end->http};
     struct text t;
 
     if (!j->engine->observe)

@@ -36,6 +36,7 @@ struct attempt_end {
     enum failure failure; /* of the transfer: an answer of status 500 is none */
     const char *sentence; /* with a failure: what happened, for a person */
     int32_t status;       /* 0: no answer */
+    int32_t http;         /* the version of HTTP times ten; 0: not known */
     const struct engine_header *header;
     size_t header_count;
     const void *body; /* with body_fd: its beginning, of beginning_size */

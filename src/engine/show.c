@@ -87,6 +87,11 @@ static void show_wait(const struct engine_key_state *s, int64_t now_ns, struct v
 {
     struct fly_why why = {.size = sizeof(why)};
 
+    if (!s->is_enabled) { /* whatever its limiter would say */
+        v->ready_ns = VIEW_NEVER;
+        fb_view_put(v->cause, sizeof(v->cause), "disabled");
+        return;
+    }
     if (fly_limiter_why(s->limiter, now_ns, 1, &why) < 0)
         why = (struct fly_why){.until_ns = now_ns};
     v->ready_ns = s->queued > 0 ? s->ready_at_ns : why.until_ns;

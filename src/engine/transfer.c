@@ -330,6 +330,19 @@ static void judge(struct transfer *t, CURLcode code, struct attempt_end *end)
     }
 }
 
+/* In tenths: 10, 11, 20, 30; 0: not known. */
+static int32_t version_of(const struct transfer *t)
+{
+    long version = CURL_HTTP_VERSION_NONE;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_HTTP_VERSION, &version);
+    return version == CURL_HTTP_VERSION_1_0   ? 10
+           : version == CURL_HTTP_VERSION_1_1 ? 11
+           : version == CURL_HTTP_VERSION_2_0 ? 20
+           : version == CURL_HTTP_VERSION_3   ? 30
+                                              : 0;
+}
+
 void fb_transfer_done(struct transfer *t, CURLcode code)
 {
     struct attempt_end end = {.from_public = t->from_public};
@@ -339,6 +352,7 @@ void fb_transfer_done(struct transfer *t, CURLcode code)
     /* Of an answer that is not to be believed nothing is handed on. */
     if (end.failure == FAIL_NONE) {
         end.status = t->answer.status;
+        end.http = version_of(t);
         end.header_count = fb_head_split(&t->head, &t->header, &t->header_room);
         end.header = t->header;
         end.body = t->body.size ? fb_buffer_text(&t->body) : "";

@@ -123,6 +123,27 @@ bool fb_engine_is_enabled(const struct engine *e, const char *provider)
     return !p || !p->is_disabled;
 }
 
+struct each_disabled {
+    void (*each)(void *arg, const char *provider);
+    void *arg;
+};
+
+static void tell_disabled(void *arg, struct table_entry *entry)
+{
+    const struct each_disabled *to = arg;
+    const struct provider *p = FB_HEAP_OWNER(entry, struct provider, entry);
+
+    if (p->is_disabled)
+        to->each(to->arg, p->name);
+}
+
+void fb_engine_disabled(struct engine *e, void (*each)(void *arg, const char *provider), void *arg)
+{
+    struct each_disabled to = {each, arg};
+
+    fb_table_each(&e->providers, tell_disabled, &to);
+}
+
 /* ------------------------------------------------------------------------------------- options */
 
 /* All but what an engine is given once: callbacks, observers, clock, seeds, connections. */
@@ -135,6 +156,7 @@ static struct engine_options merge(const struct engine_options *old, const struc
     new.on_start = old->on_start;
     new.on_room = old->on_room;
     new.limiter_of = old->limiter_of;
+    new.asks_quota = old->asks_quota;
     new.on_stuck = old->on_stuck;
     new.on_forget = old->on_forget;
     new.stuck_ns = old->stuck_ns;

@@ -252,6 +252,13 @@ static void stuck(void *user, int64_t still_ns)
     h->o.on_stuck(h->o.user, still_ns);
 }
 
+static void ended(void *user, const struct engine_result *r)
+{
+    const struct host *h = user;
+
+    h->o.on_result(h->o.user, r);
+}
+
 /* So that what hashes of credentials are made with is not what keys are hashed with. */
 static void derive(const unsigned char secret[FB_SIPHASH_SECRET_BYTES],
                    unsigned char ret[FB_SIPHASH_SECRET_BYTES])
@@ -267,10 +274,11 @@ static int open_engine(struct host *h, struct fly_error *err)
     struct engine_options e = h->o.engine;
 
     e.user = h;
-    e.on_result = NULL;
+    e.on_result = h->o.on_result ? ended : NULL;
     e.on_start = NULL;
     e.on_room = NULL;
     e.limiter_of = limiter_of;
+    e.asks_quota = true;
     e.on_forget = on_forget;
     e.on_stuck = h->o.on_stuck ? stuck : NULL;
     derive(h->secret, e.secret);

@@ -39,6 +39,9 @@ struct host_options {
     /* As of the engine, on the watchdog's own thread. */
     void (*on_stuck)(void *user, int64_t still_ns);
 
+    /* What came of a task of nobody's: one that was submitted without a client. Or NULL. */
+    void (*on_result)(void *user, const struct engine_result *r);
+
     const char *ledger; /* a path; NULL: where fly_ledger_open() looks; "none": no ledger */
     const char *folder; /* of the store; NULL: the usual one */
     bool no_store;      /* nothing is remembered */

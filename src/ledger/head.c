@@ -91,9 +91,22 @@ static bool has_form(const struct head *head, uint64_t bytes)
            head->anchor_ns < FB_TIME_MAX;
 }
 
-enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes)
+/*
+ * Which boot it is may not be readable, in a sandbox: then it is like no other, and one that is
+ * like no other is of this boot only where somebody has it now, for nobody outlives a boot.
+ */
+static bool is_other_boot(const struct head *head, bool is_alone)
 {
     char boot[FB_LEDGER_BOOT_BYTES];
+
+    read_boot(boot);
+    if (boot[0] == '\0' || head->boot[0] == '\0')
+        return is_alone;
+    return strcmp(boot, head->boot) != 0;
+}
+
+enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes, bool is_alone)
+{
     uint64_t magic = atomic_load(&head->magic);
 
     if (magic == 0 && is_size(bytes))
@@ -104,8 +117,7 @@ enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes)
         return HEAD_NEWER;
     if (!has_form(head, bytes) || !fb_index_is_sound(head))
         return HEAD_DAMAGED;
-    read_boot(boot);
-    if (strcmp(boot, head->boot) != 0)
+    if (is_other_boot(head, is_alone))
         return HEAD_OTHER_BOOT;
     if (head->pid_space != space("/proc/self/ns/pid") ||
         head->time_space != space("/proc/self/ns/time"))

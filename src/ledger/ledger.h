@@ -130,7 +130,8 @@ enum head_judgement {
 /* The head of a new ledger of so many bytes. -EIO: the system has no random numbers. */
 int fb_head_make(struct head *head, uint64_t bytes, bool wary);
 
-enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes);
+/* `is_alone`: nobody else has it, so that nobody vouches for its being of this boot. */
+enum head_judgement fb_head_judge(const struct head *head, uint64_t bytes, bool is_alone);
 
 /* Nobody else has it: who is said to use its slots does not. -EIO: no random numbers. */
 int fb_head_new_era(struct head *head);

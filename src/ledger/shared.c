@@ -136,7 +136,7 @@ static int set_aside(const char *path, struct fly_error *err)
 static int use(struct fly_ledger *ledger, int fd, const char *path, const struct stat *st,
                struct fly_error *err)
 {
-    switch (fb_head_judge(ledger->head, ledger->bytes)) {
+    switch (fb_head_judge(ledger->head, ledger->bytes, fb_file_is_alone(fd))) {
     case HEAD_GOOD:
         return 0;
     case HEAD_UNFINISHED:

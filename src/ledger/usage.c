@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* usage.c - how much of their limits limiters use, one by one and all together. */
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 
 #include <flyball/observe.h>
@@ -24,6 +25,23 @@ double fb_permits_available(struct fly_limiter *l, int64_t now_ns)
 
     fb_leave(l);
     return permits;
+}
+
+double fb_window_utilization(struct fly_limiter *l, int64_t now_ns)
+{
+    struct body *b = fb_enter(l);
+    double share = NAN;
+
+    if (!b)
+        return NAN;
+    if (b->books.in_force >> FB_CONSTRAINT_window & 1) {
+        int64_t now = fb_max64(fb_inner(l, now_ns), b->books.now_ns);
+        struct window_use u = fb_window_fullest(&b->books.slot[FB_SLOT_window], now);
+
+        share = (double)fb_min64(u.used, u.limit) / (double)u.limit;
+    }
+    fb_leave(l);
+    return share;
 }
 
 /* A bucket as if it were a window: what is missing comes back in the time that it takes to fill. */

@@ -26,6 +26,9 @@ void fb_watch_reported(const struct fly_limiter *l, int64_t now_ns, const struct
 /* Permits that are in the bucket now; 0 where there is none, or a debt. */
 double fb_permits_available(struct fly_limiter *l, int64_t now_ns);
 
+/* The share of its fullest window that is used, 0..1; NaN: it has none, or nobody can tell. */
+double fb_window_utilization(struct fly_limiter *l, int64_t now_ns);
+
 /* The limiter is gone. */
 void fb_watch_drop(const struct fly_limiter *l);
 

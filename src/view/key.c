@@ -55,7 +55,7 @@ enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
     enum view_health health = is_nearly_reset(k, now_ns) ? VIEW_HEALTHY : fb_view_health(k, now_ns);
 
     if (k->flags & VIEW_KEY_DISABLED)
-        return VIEW_idle;
+        return k->queued > 0 ? VIEW_holding : VIEW_idle;
     if (fb_view_key_waits(k, now_ns))
         return VIEW_holding;
     if (k->flags & VIEW_KEY_BROKEN || health <= VIEW_CRITICAL)
@@ -108,7 +108,9 @@ void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *t
 
 void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
-    if (k->ready_ns == VIEW_NEVER) {
+    if (k->flags & VIEW_KEY_DISABLED) {
+        fb_buffer_add_text(to, "switched off");
+    } else if (k->ready_ns == VIEW_NEVER) {
         fb_buffer_add_text(to, "with an answer");
     } else if (fb_view_key_waits(k, now_ns)) {
         fb_buffer_add_text(to, "in ");

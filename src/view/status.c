@@ -193,6 +193,28 @@ static void add_daemon(const struct view_daemon *d, const struct view_style *sty
     fb_buffer_add_char(to, '\n');
 }
 
+static bool is_told_before(const struct view_status *v, size_t i)
+{
+    for (size_t j = 0; j < i; j++)
+        if (v->key[j].flags & VIEW_KEY_DISABLED &&
+            strcmp(v->key[j].provider, v->key[i].provider) == 0)
+            return true;
+    return false;
+}
+
+/* Who is switched off, each once, and what turns him on again. */
+static void add_disabled(const struct view_status *v, struct buffer *to)
+{
+    for (size_t i = 0; i < v->key_count; i++) {
+        if (!(v->key[i].flags & VIEW_KEY_DISABLED) || is_told_before(v, i))
+            continue;
+        fb_buffer_add_text(to, v->key[i].provider);
+        fb_buffer_add_text(to, " is switched off; turn it on with: flyball provider enable ");
+        fb_buffer_add_text(to, v->key[i].provider);
+        fb_buffer_add_char(to, '\n');
+    }
+}
+
 void fb_view_status_text(const struct view_status *v, const struct view_style *style,
                          int64_t now_ns, struct buffer *to)
 {
@@ -200,6 +222,7 @@ void fb_view_status_text(const struct view_status *v, const struct view_style *s
         add_daemon(v->daemon, style, now_ns, to);
     if (v->key_count > 0)
         fb_view_keys_table(&v->key, 1, &v->key_count, style, now_ns, to);
+    add_disabled(v, to);
     if (v->key_count > 0 && v->batch_count > 0)
         fb_buffer_add_char(to, '\n');
     if (v->batch_count == 1)

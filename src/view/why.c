@@ -70,6 +70,10 @@ static const struct {
      "a trial that succeeds, at the time above.", "a trial that succeeds, at the time above."},
     {"pause", "too many failures in a row: the key is left alone for a while",
      "only time; other keys go on.", "only time; other keys go on."},
+    {"asking", "the provider is asked first how much is left",
+     "its answer; without one it starts all the same, ten seconds after it was asked.",
+     "its answer; without one it starts all the same, ten seconds after it was asked."},
+    {"disabled", "its provider is switched off", NULL, NULL}, /* see add_change */
     {"too-large", "it costs more than a window allows", "a smaller cost, or a larger window=.",
      "a smaller cost."},
 };
@@ -95,6 +99,7 @@ static bool is_told(const struct view_key *k)
     return !k->spec[0] && k->quota_limit > 0 && k->told_by[0];
 }
 
+/* A sentence, or NULL. */
 static const char *change_of(const struct view_why *v)
 {
     int cause = cause_of(v);
@@ -110,6 +115,19 @@ static const char *change_of(const struct view_why *v)
     if (is_told(&v->key) && strcmp(v->key.cause, "bucket") == 0)
         return "the reset of its quota, which is spent evenly until then; or --limit.";
     return v->key.spec[0] ? CAUSES[cause].stated : CAUSES[cause].learned;
+}
+
+/* What would change it, if anything would. */
+static void add_change(const struct view_why *v, struct buffer *to)
+{
+    const char *change = change_of(v);
+
+    if (v->verdict == VIEW_VERDICT_waits && v->has_key && v->key.flags & VIEW_KEY_DISABLED) {
+        fb_buffer_add_text(to, "turn it on with: flyball provider enable ");
+        fb_buffer_add_text(to, v->key.provider);
+    } else if (change) {
+        fb_buffer_add_text(to, change);
+    }
 }
 
 /* The header, or the rule, that decides. */
@@ -269,7 +287,6 @@ static void add_key(const struct view_why *v, const struct view_style *style, in
 void fb_view_why_text(const struct view_why *v, const struct view_style *style, int64_t now_ns,
                       struct buffer *to)
 {
-    const char *change = change_of(v);
     struct buffer text = BUFFER_INIT;
 
     fb_buffer_add_text(to, v->subject);
@@ -283,8 +300,8 @@ void fb_view_why_text(const struct view_why *v, const struct view_style *style, 
         fb_buffer_add_text(&text, v->item);
         add_buffer("batch", &text, style, to);
     }
-    if (change)
-        add_line("change", change, style, to);
+    add_change(v, &text);
+    add_buffer("change", &text, style, to);
     if (v->source[0])
         add_line("source", v->source, style, to);
 }
@@ -313,8 +330,10 @@ void fb_view_why_json(const struct view_why *v, int64_t now_ns, struct buffer *t
     if (v->has_key)
         add_rule(v, &rule);
     add_text_json(to, "rule", fb_buffer_text(&rule));
+    fb_buffer_clear(&rule);
+    add_change(v, &rule);
+    add_text_json(to, "change", fb_buffer_text(&rule));
     fb_buffer_fini(&rule);
-    add_text_json(to, "change", change_of(v));
     add_text_json(to, "batch", v->batch);
     add_text_json(to, "item", v->item);
     add_text_json(to, "source", v->source);

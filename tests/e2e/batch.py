@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 from pathlib import Path
 
+from schemas import check
+
 ROOT = Path(__file__).resolve().parents[2]
 FLYBALL = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')) / 'flyball'
 FAST = ['--limit', 'adapt=off concurrency=40']
@@ -44,7 +46,8 @@ class Batch:
                                 stderr=subprocess.PIPE)
 
     def results(self, path=None):
-        return [json.loads(line) for line in (path or self.out).read_text().splitlines()]
+        lines = (path or self.out).read_text().splitlines()
+        return [check(json.loads(line), 'journal') for line in lines]
 
     def by_id(self, path=None):
         results = self.results(path)

@@ -9,6 +9,7 @@
     /once/SECONDS/...  the same, but only to the first request of that path
     /to?URL            a redirect
     /etag/...          an ETag, and 304 to whoever has it
+    /left/SECONDS      nothing is left of pool "core" for so long, and of "search" 7 of 30
     /pages/N/K         page K of N, with a Link to the next; /cursor/N/K: with a JSON cursor
 """
 import json
@@ -48,6 +49,12 @@ class Handler(BaseHTTPRequestHandler):
     def do_ok(self, words):
         self.answer(200, json.dumps({'path': self.path}).encode(),
                     [('Content-Type', 'application/json')])
+
+    def do_left(self, words):
+        reset = int(time.time()) + int(words[1])
+        pools = {'core': {'limit': 100, 'remaining': 0, 'reset': reset},
+                 'search': {'limit': 30, 'remaining': 7, 'reset': reset}}
+        self.answer(200, json.dumps({'resources': pools}).encode())
 
     def do_status(self, words):
         self.answer(int(words[1]), b'as asked')

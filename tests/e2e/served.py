@@ -3,11 +3,14 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
+
+from schemas import check, check_answer
 
 ROOT = Path(__file__).resolve().parents[2]
 FLYBALL = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')) / 'flyball'
@@ -109,11 +112,15 @@ class Daemon:
         return self.json('/status', door)
 
     def act(self, what):
-        return self.ask(f'/admin/{what}', method='POST')
+        done = self.ask(f'/admin/{what}', method='POST')
+        if done[0] < 300:
+            check_answer(json.loads(done[2]), 'admin')
+        return done
 
     def submit(self, **batch):
         batch.setdefault('output', str(self.folder / 'out.jsonl'))
-        return self.json('/admin/batch', method='POST', body=json.dumps(batch))['batch']
+        told = self.json('/admin/batch', method='POST', body=json.dumps(batch))
+        return check_answer(told, 'submit')['batch']
 
     def batch(self, name):
         return next(b for b in self.status()['batches'] if b['name'] == name)
@@ -162,7 +169,17 @@ class Events:
             kind = item.get('event')
             if kind and (kind in kinds if kinds else kind != 'tick'):
                 item['data'] = json.loads(item['data'])
-                return item
+                return check(item, 'event')
+
+
+def inside(subject='it', item='1'):
+    """Whatever those who run it can read: routes of src/daemon/routes.c, as text and as JSON."""
+    table = (ROOT / 'src/daemon/routes.c').read_text().split('INSIDE[] = {')[1].split('};')[0]
+    paths = re.findall(r'"GET", "([^"]+)"', table)
+    assert '/view/config' in paths and len(paths) > 10
+    more = {'/view/why': f'&subject={subject}', '/view/item': f'&id={item}'}
+    return [f'{path}?verbose=1&json={json}{more.get(path, "")}' for path in paths
+            for json in (0, 1)]
 
 
 def write_list(path, port, count, first=1, query=''):

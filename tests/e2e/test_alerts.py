@@ -4,7 +4,9 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
 from mock_api import Mock
+from schemas import check_answer
 from served import Daemon, wait_for, write_list
 
 
@@ -37,7 +39,8 @@ class Hook:
         self.server.server_close()
 
     def alerts(self, kind):
-        return [body for _, _, body in list(self.heard) if body['kind'] == kind]
+        bodies = [check_answer(body, 'alert') for _, _, body in list(self.heard)]
+        return [body for body in bodies if body['kind'] == kind]
 
 
 PROVIDER = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: window=20/1h margin=0%\n'
@@ -47,7 +50,7 @@ def told(path):
     """Whole lines only: the command may be writing one."""
     if not path.exists():
         return []
-    return [json.loads(x) for x in path.read_text().split('\n')[:-1]]
+    return [check_answer(json.loads(x), 'alert') for x in path.read_text().split('\n')[:-1]]
 
 
 def command(folder):
@@ -75,6 +78,7 @@ def test_webhook_and_command_are_told(tmp_path):
             assert alert['text'].startswith('it/default ') and alert['time']
         assert all(p == '/told?key=hidden' and t == 'application/json' for p, t, _ in hook.heard)
 
+        wait_for(lambda: 'the webhook has it, with status 204' in d.log.read_text())
         # In the audit, the log and the metrics as well; and not again before its time.
         audit = [e for e in d.json('/view/audit?json=1')['events'] if e['kind'] == 'alert']
         assert {e['cause'] for e in audit} >= {'utilization', 'wait'}
@@ -88,6 +92,43 @@ def test_webhook_and_command_are_told(tmp_path):
         # The URL of the webhook is a secret.
         for text in (d.log.read_text(), d.ask('/status')[2].decode(), json.dumps(audit)):
             assert 'hidden' not in text
+
+
+def gauge(d, name, labels):
+    """The value of a sample, or None where there is none."""
+    head = f'{name}{{{labels}}} '
+    lines = d.ask('/metrics')[2].decode().splitlines()
+    return next((float(x[len(head):]) for x in lines if x.startswith(head)), None)
+
+
+@pytest.mark.parametrize('limit', ['rate=200/s burst=40 window=20/1h', 'window=20/1h adapt=probe'])
+def test_a_full_window_beside_a_rate(tmp_path, limit):
+    config = (f'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: {limit} margin=0%\n'
+              f'alerts:\n  command: [{command(tmp_path)}]\n')
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 30), provider='it')
+        alert = wait_for(lambda: [x for x in told(tmp_path / 'told')
+                                  if (x['kind'], x['level']) == ('utilization', 'critical')])[0]
+        assert alert['provider'] == 'it'
+        wait_for(lambda: gauge(d, 'flyball_limit_used_ratio',
+                               'provider="it",pool="default"') == 1)
+
+
+def test_a_warning_that_is_not_critical(tmp_path):
+    """17 of 20: more than 80 %, less than 90 %."""
+    config = (f'{PROVIDER.replace("window", "rate=100/s window")}'
+              f'alerts:\n  command: [{command(tmp_path)}]\n')
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        name = d.submit(list=write_list(tmp_path / 'list', mock.port, 17), provider='it')
+        assert d.wait_ended(name)['exit'] == 0
+        alerts = wait_for(lambda: told(tmp_path / 'told'))
+        with d.events() as e:
+            for _ in range(3):
+                e.next('tick')
+        alerts = told(tmp_path / 'told')
+        assert [(x['kind'], x['level']) for x in alerts] == [('utilization', 'warning')]
+        assert alerts[0]['text'] == 'it/default at 85.0 % of its limit'
+        assert gauge(d, 'flyball_limit_used_ratio', 'provider="it",pool="default"') == 0.85
 
 
 def test_a_change_of_the_grade(tmp_path):
@@ -117,7 +158,16 @@ def test_nobody_can_be_told(tmp_path):
             d.configure(config.replace('wait: 1s', 'wait: 2s\n  every: 1s'))
             assert d.act('reload')[0] == 200
             wait_for(lambda: hook.heard)
+            wait_for(lambda: 'not posted: 8 are on their way' in d.log.read_text())
             assert d.ask('/healthz')[0] == 200
+
+
+def test_a_webhook_that_refuses(tmp_path):
+    config = f'{PROVIDER}alerts:\n  wait: 1s\n  webhook_env: HOOK\n'
+    with Mock() as mock, Hook(403) as hook, Daemon(tmp_path, config, env={'HOOK': hook.url}) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 30), provider='it')
+        wait_for(lambda: 'the webhook does not have it: failed, status 403' in d.log.read_text())
+        assert 'hidden' not in d.log.read_text()
 
 
 def test_the_end_waits_for_no_command(tmp_path):

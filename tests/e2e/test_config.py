@@ -58,7 +58,8 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path):
 ], ids=['aliases', 'lists', 'maps', 'large', 'twice', 'dashes', 'escapes', 'keys', 'hosts'])
 def test_bombs_are_refused_with_little_memory(tmp_path, bomb):
     (tmp_path / 'bomb.yaml').write_bytes(bomb)
-    command = f'ulimit -v 400000; exec {FLYBALL} config check bomb.yaml'
+    # 64 MB of addresses and a second of the processor: beyond either it would not end like this.
+    command = f'ulimit -v 65536; ulimit -t 1; exec {FLYBALL} config check bomb.yaml'
     done = subprocess.run(['/bin/sh', '-c', command],
                           cwd=tmp_path, env={'HOME': str(tmp_path)}, text=True, errors='replace',
                           capture_output=True, check=False, timeout=LONG_S)
@@ -224,6 +225,27 @@ def test_fetch_sends_as_configured(batch, origin):
                   if p.suffix == '.journal') == ['.journal']
     for file in (p for p in batch.folder.rglob('*') if p.is_file()):
         assert CANARY.encode() not in file.read_bytes(), file
+
+
+QUOTA = ('providers:\n  mine:\n    hosts: [127.0.0.1]\n    limit: adapt=off pacing=demand\n'
+         '    quota: /left/4\n    credentials:\n      main: {env: MY_TOKEN}\n'
+         '    pools:\n      search: {path: /ok/search}\n      core: {}\n')
+
+
+def test_a_quota_that_is_told_for_free(batch, origin):
+    """It is asked first, once, with the credential; what it says of each pool holds."""
+    path = write_config(batch, QUOTA)
+    batch.env['MY_TOKEN'] = CANARY
+    done = batch.run('--config', path, '--jsonl', batch.out, '-q',
+                     *(f'{origin.url}/ok/{x}' for x in ('1', '2', 'search/1')))
+    assert done.returncode == 0, done.stderr
+    with origin.lock:
+        arrivals = list(origin.arrivals)
+    assert [a['path'] for a in arrivals][:2] == ['/left/4', '/ok/search/1']
+    assert {a['path'] for a in arrivals[2:]} == {'/ok/1', '/ok/2'} and len(arrivals) == 4
+    assert {a['headers']['Authorization'] for a in arrivals} == {f'Bearer {CANARY}'}
+    assert arrivals[1]['at'] - arrivals[0]['at'] < 2 < arrivals[2]['at'] - arrivals[0]['at']
+    assert len(batch.results()) == 3
 
 
 def test_a_credential_stays_with_its_hosts(batch, origin):

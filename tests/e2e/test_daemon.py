@@ -11,12 +11,13 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from mock_api import Mock
-from schemas import check_answer
-from served import FLYBALL, PATIENCE_S, Daemon, wait_for, write_list
+from schemas import check, check_answer
+from served import FLYBALL, PATIENCE_S, Daemon, inside, wait_for, write_list
 
 
 def results(daemon, name='out.jsonl'):
-    return [json.loads(line) for line in (daemon.folder / name).read_text().splitlines()]
+    lines = (daemon.folder / name).read_text().splitlines()
+    return [check(json.loads(line), 'journal') for line in lines]
 
 
 # ------------------------------------------------------------------------------------------ doors
@@ -80,7 +81,7 @@ def test_only_one(tmp_path):
                                timeout=PATIENCE_S)
         assert again.returncode == 1
         assert f'process {d.process.pid}' in again.stderr
-        assert d.ask('/healthz')[0] == 200
+        check_answer(d.json('/healthz'), 'health')
         # One that was killed leaves a socket behind; the next takes its place.
         d.process.kill()
         d.process.wait()
@@ -212,7 +213,8 @@ def test_metrics_are_clean(tmp_path):
         assert float(value['flyball_connections_saturated']) == 0
         assert (float(value['flyball_connections_idle'])
                 <= float(value['flyball_connections_open']) <= opened)
-        assert f'server_address="127.0.0.1",server_port="{mock.port}"' in text.decode()
+        assert (f'server_address="127.0.0.1",server_port="{mock.port}",'
+                'network_protocol_version="1.1"') in text.decode()
         assert float(value['process_open_fds']) > 5
 
         _, head, text = d.ask('/metrics', Accept='application/openmetrics-text; version=1.0.0')
@@ -377,6 +379,48 @@ def test_switching_a_provider_off_and_on(tmp_path):
             assert 'disable' in kinds and 'enable' in kinds
 
 
+def test_whoever_is_off_is_seen(tmp_path):
+    """With nothing sent, and with something queued: what is off, and what turns it on."""
+    provider = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    enabled: false\n'
+    how = 'flyball provider enable it'
+
+    def off(d):
+        said = d.ask('/metrics')[2].decode()
+        return 'flyball_provider_disabled{provider="it",pool="default"} 1' in said
+
+    with Mock() as mock, Daemon(tmp_path, provider) as d:
+        url = f'http://127.0.0.1:{mock.port}/i/1'
+        wait_for(lambda: off(d))
+        (key,) = d.status()['keys']
+        assert (key['provider'], key['state'], key['enabled']) == ('it', 'idle', False)
+        name = None
+        for queued in (0, 5):
+            if queued:
+                name = d.submit(list=write_list(tmp_path / 'list', mock.port, queued),
+                                provider='it')
+                wait_for(lambda: d.status()['keys'][0]['queued'] == queued)
+            (key,) = d.status()['keys']
+            assert (key['cause'], key['may_start']) == ('disabled', False)
+            assert key['state'] == ('holding' if queued else 'idle')
+            check_answer(d.json('/status'), 'status')
+            shown = d.command('status').stdout
+            assert f'it is switched off; turn it on with: {how}' in shown
+            assert 'with an answer' not in shown and 'switched off' in shown.split('\n')[3]
+            for subject in (url, 'it'):
+                why = d.command('why', subject)
+                assert why.returncode == 0
+                assert 'waits\n' in why.stdout and 'switched off' in why.stdout
+                assert how in why.stdout
+            told = json.loads(d.command('why', url, '--json').stdout)
+            check_answer(told, 'why')
+            assert (told['verdict'], told['cause']) == ('waits', 'disabled')
+            assert told['change'].endswith(how)
+        assert d.command('provider', 'enable', 'it').returncode == 0
+        assert d.wait_ended(name)['items']['ok'] == 5
+        wait_for(lambda: not off(d))
+        assert 'switched off' not in d.command('status').stdout
+
+
 def test_commands_without_a_daemon(tmp_path):
     env = {**os.environ, 'XDG_RUNTIME_DIR': str(tmp_path), 'HOME': str(tmp_path)}
     for words in (['reload'], ['recycle'], ['provider', 'enable', 'x'],
@@ -404,6 +448,47 @@ def test_reload_in_place(tmp_path):
 
         d.file.write_text(config.format(10))  # nobody says a word
         wait_for(lambda: d.status()['config']['concurrency_total'] == 10)
+
+
+def test_the_quota_is_known_from_the_start(tmp_path, origin):
+    """The path that tells it is asked before anything else; status and limits show it."""
+    config = ('providers:\n  mine:\n    hosts: [127.0.0.1]\n    limit: adapt=off pacing=demand\n'
+              '    quota: /left/3000\n    pools:\n      search: {path: /i/7}\n      core: {}\n')
+    with Daemon(tmp_path, config) as d:
+        port = origin.url.rpartition(':')[2]
+        d.submit(list=write_list(tmp_path / 'list', port, 9))
+        wait_for(lambda: len(origin.arrivals) >= 2)
+        keys = wait_for(lambda: {k['pool']: k for k in d.status()['keys']
+                                 if k['pool'] != 'quota' and 'quota' in k})
+        assert (keys['core']['quota']['remaining'], keys['core']['state']) == (0, 'holding')
+        assert keys['core']['told_by'] == '/left/3000' and keys['core']['queued'] == 8
+        assert 'Remaining: 0 / 100' in d.command('limits').stdout
+        assert 'waits until' in d.command('why', 'mine/core').stdout
+        assert [a['path'] for a in origin.arrivals] == ['/left/3000', '/i/7']
+
+
+def test_a_reload_switches_providers(tmp_path):
+    """Off and on by the file; and on where the file says no more that it is off."""
+    provider = 'providers:\n  it:\n    hosts: [127.0.0.1]\n    enabled: {}\n'
+    other = 'providers:\n  other:\n    hosts: [other.example]\n'
+    with Mock() as mock, Daemon(tmp_path, provider.format('true')) as d:
+        at = 1
+        for change in (provider.format('true'), other, ''):
+            d.configure(provider.format('false'))
+            assert d.act('reload')[0] == 200
+            name = d.submit(list=write_list(tmp_path / f'list{at}', mock.port, 3, first=at),
+                            output=str(tmp_path / f'out{at}'), provider='it')
+            wait_for(lambda: d.status()['queue']['length'] == 3)
+            assert mock.stats()['arrivals'] == at - 1
+            d.configure(change or '# nothing\n')
+            assert d.act('reload')[0] == 200
+            assert d.wait_ended(name)['items']['ok'] == 3
+            at += 3
+        # What an operator has switched is not the file's: it stays.
+        assert d.command('provider', 'disable', 'it').returncode == 0
+        d.configure(other)
+        assert d.act('reload')[0] == 200
+        assert not d.status()['keys'][0]['enabled']
 
 
 def test_what_has_changed_is_told(tmp_path):
@@ -470,18 +555,32 @@ def test_a_file_with_a_mistake_changes_nothing(tmp_path):
         assert d.status()['note'] is None
 
 
-def test_the_log_is_opened_anew(tmp_path):
-    config = f'log:\n  file: {tmp_path}/own.log\n'
+def test_log_and_figures_are_opened_anew(tmp_path):
+    """By a signal and by an action, which does the same; both are in the audit."""
+    own, rows = tmp_path / 'own.log', tmp_path / 'rows.csv'
+    config = f'log:\n  file: {own}\nmetrics:\n  csv: {rows}\n  every: 1s\n'
     with Daemon(tmp_path, config) as d:
-        own = tmp_path / 'own.log'
-        wait_for(lambda: own.exists() and own.read_text())
-        own.rename(tmp_path / 'old.log')
-        os.kill(d.process.pid, signal.SIGUSR1)
-        wait_for(own.exists)
-        d.act('recycle')
-        wait_for(lambda: 'recycle' in own.read_text())
-        for line in (tmp_path / 'old.log').read_text().splitlines():
-            assert json.loads(line)['level'] == 'info'
+        for i, cause in enumerate(('SIGUSR1', 'operator')):
+            wait_for(lambda: own.exists() and own.read_text() and rows.exists())
+            own.rename(tmp_path / f'{i}.log')
+            rows.rename(tmp_path / f'{i}.csv')
+            if cause == 'operator':
+                assert d.act('log/reopen')[0] == 200
+            else:
+                os.kill(d.process.pid, signal.SIGUSR1)
+            wait_for(lambda: own.exists() and rows.exists())
+            audit = wait_for(lambda: [e['cause'] for e in d.json('/view/audit?json=1')['events']
+                                      if e['kind'] == 'reopen'])
+            assert cause in audit and len(audit) == i + 1
+            d.act('recycle')
+            wait_for(lambda: 'recycle' in own.read_text())
+        for line in (tmp_path / '0.log').read_text().splitlines():
+            assert list(json.loads(line))[:3] == ['time', 'level', 'event']
+        # What cannot be opened is said, and the old one goes on.
+        own.unlink()
+        own.mkdir()
+        status, _, body = d.act('log/reopen')
+        assert status == 500 and 'own.log' in json.loads(body)['error']
 
 
 # --------------------------------------------------------------------------------------- the end
@@ -594,9 +693,9 @@ def test_a_secret_is_nowhere(tmp_path):
               'listeners:\n  internal:\n    token_env: TOKEN\n'
               'providers:\n  it:\n    hosts: [127.0.0.1]\n'
               '    credentials:\n      first:\n        env: KEY\n'
-              'alerts:\n  wait: 1s\n  webhook_env: HOOK\n').format(tmp_path)
-    env = {'TOKEN': f'{canary}-token', 'KEY': f'{canary}-env',
-           'HOOK': f'http://127.0.0.1:1/{canary}-hook'}
+              'alerts:\n  wait: 1s\n  webhook: http://127.0.0.1:1/{1}-hook?{1}=1&b={1}\n'
+              ).format(tmp_path, canary)
+    env = {'TOKEN': f'{canary}-token', 'KEY': f'{canary}-env'}
     with Mock('--fail', '10%') as mock, Daemon(tmp_path, config, env=env) as d:
         base = f'http://{canary}-user:{canary}-password@127.0.0.1:{mock.port}'
         tasks = [{'url': f'{base}/{i}?api_key={canary}-query&status={status}#{canary}-fragment',
@@ -612,19 +711,21 @@ def test_a_secret_is_nowhere(tmp_path):
             name = d.submit(list=str(tmp_path / 'list'), no_bodies=True)
             wait_for(lambda: mock.stats()['arrivals'] >= 8)
             shown = [d.ask(path, door)[2].decode() for path, door in [
-                ('/status', 'public'), ('/status', 'control'), ('/metrics', 'internal'),
-                ('/history', 'public'), ('/view/audit?json=1', 'control'),
-                ('/view/limits?json=1&verbose=1', 'control'), ('/view/status', 'control')]]
+                ('/status', 'public'), ('/status', 'control'), ('/history', 'public'),
+                ('/', 'public'), *((path, 'control') for path in inside())]]
             shown.append(json.dumps(e.next()))
             d.ask('/admin/batch/stop?batch=' + name, method='POST')
             d.wait_ended(name)
         shown.append(d.ask(f'/view/why?subject={base}/x?api_key={canary}', 'control')[2].decode())
-        for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'],
-                      ['config', 'show', '--config', str(d.file)]):
+        shown += [d.ask(path, 'control')[2].decode() for path in inside()]
+        for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'], ['deferred'],
+                      *(['config', 'show', how, str(d.file)] for how in ('--origin', '--json'))):
             done = d.command(*words)
+            assert done.returncode == 0, done.stderr
             shown.append(done.stdout + done.stderr)
     for text in shown:
         assert canary not in text
+    assert sum('http://127.0.0.1:1/...' in text for text in shown) >= 6  # the settings were there
     for path in tmp_path.rglob('*'):
         # The list and the file are where it was put; results name the URLs that were asked for.
         if path.is_file() and path.name not in ('list', 'flyball.yaml', 'out.jsonl'):

@@ -92,6 +92,15 @@ def test_each_function_has_its_page(prefix):
     assert (prefix / 'share/flyball/schema/status.json').exists()
 
 
+def test_what_operators_need_is_there(prefix):
+    share = prefix / 'share/flyball'
+    assert {p.name for p in (ROOT / 'share').iterdir()} <= {p.name for p in share.iterdir()}
+    schemas = {p.name for p in (ROOT / 'docs/schema').iterdir()} | {'config.json'}
+    assert {p.name for p in (share / 'schema').iterdir()} == schemas
+    unit = (prefix / 'lib/systemd/system/flyball.service').read_text()
+    assert f'ExecStart={prefix}/bin/flyball serve ' in unit
+
+
 def test_uninstall_leaves_nothing(prefix):
     make('uninstall', prefix)
     assert not [p for p in prefix.rglob('*') if not p.is_dir()]

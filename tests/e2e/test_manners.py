@@ -245,7 +245,8 @@ RESPONSE = 'HTTP/1.1 429 Too Many Requests\nRetry-After: 41\nX-RateLimit-Limit: 
 
 def test_17_answers_for_programs(tmp_path):
     """Of a daemon, and of files where none runs."""
-    with Mock('--limit', 'fixed=5/1h', '--dialect', 'github') as api, Daemon(tmp_path) as d:
+    config = 'providers:\n  it:\n    hosts: [it.example]\n'
+    with Mock('--limit', 'fixed=5/1h', '--dialect', 'github') as api, Daemon(tmp_path, config) as d:
         d.submit(list=write_list(tmp_path / 'list', api.port, 20), name='mine')
         wait_for(lambda: d.batch('mine')['items']['ok'] >= 1)
         for words in (['status'], ['limits'], ['learned'], ['why', 'last'], ['audit'],
@@ -258,6 +259,19 @@ def test_17_answers_for_programs(tmp_path):
         check_answer(told, 'config-show', 'flyball.config/1')
         schema = json.loads(d.command('config', 'schema').stdout)
         jsonschema.Draft202012Validator(schema).validate(told['config'])
+        for code, words in [(0, ['reload']), (0, ['recycle']),
+                            (0, ['provider', 'disable', 'it']),
+                            (0, ['provider', 'enable', 'it']),
+                            (2, ['provider', 'enable', 'nobody'])]:
+            done = d.command(*words, '--json')
+            told = check_answer(json.loads(done.stdout), 'admin')
+            assert (done.returncode, told['ok'], done.stderr) == (code, code == 0, '')
+    for words in (['reload'], ['recycle'], ['provider', 'enable', 'it'],
+                  ['source', 'enable', 'it']):
+        done = d.command(*words, '--json')
+        told = check_answer(json.loads(done.stdout), 'admin')
+        assert (done.returncode, told['ok'], done.stderr) == (3, False, '')
+        assert 'no daemon answers' in told['error']
     for words in (['limits'], ['learned'], ['why', 'last'], ['deferred'], ['status']):
         check_answer(json.loads(d.command(*words, '--json').stdout), words[0])
 

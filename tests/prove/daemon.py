@@ -21,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'e2e'))
 from mock_api import Mock  # noqa: E402
-from served import PATIENCE_S, Daemon, wait_for, write_list  # noqa: E402
+from served import PATIENCE_S, Daemon, inside, wait_for, write_list  # noqa: E402
 
 
 def most_in_window(arrivals_ns, window_ns):
@@ -380,9 +380,9 @@ def canary(folder):
               'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: rate=50/s\n'
               f'    credentials:\n      first:\n        env: KEY\n      second:\n'
               f'        file: {folder}/key\n'
-              'alerts:\n  wait: 100ms\n  webhook_env: HOOK\n  every: 1s\n')
-    env = {'TOKEN': f'{CANARY}-token', 'KEY': f'{CANARY}-env',
-           'HOOK': f'http://127.0.0.1:{port}/0?key={CANARY}-hook'}
+              f'alerts:\n  wait: 100ms\n  webhook: http://127.0.0.1:{port}/0?key={CANARY}-hook\n'
+              '  every: 1s\n')
+    env = {'TOKEN': f'{CANARY}-token', 'KEY': f'{CANARY}-env'}
     places = ['query', 'fragment', 'user', 'password', 'header', 'cookie', 'x-header', 'body',
               'alternative', 'env', 'file', 'token', 'hook', 'answer', 'reason', 'set-cookie',
               'limit', 'id', 'location']
@@ -397,27 +397,27 @@ def canary(folder):
         (folder / 'list').write_text(''.join(json.dumps(t) + '\n' for t in tasks))
         shown = []
         paths = [('/status', 'public'), ('/status', 'control'), ('/metrics', 'internal'),
-                 ('/history', 'public'), ('/', 'public'), ('/view/audit?json=1', 'control'),
-                 ('/view/limits?json=1&verbose=1', 'control'), ('/view/status', 'control'),
-                 ('/view/learned?json=1', 'control'), ('/view/top?json=1', 'control'),
-                 (f'/view/why?subject={base}/1?api_key={CANARY}', 'control')]
-        with d.events() as e, d.events('control') as inside:
+                 ('/history', 'public'), ('/', 'public'),
+                 *((path, 'control') for path in inside(f'{base}/1?api_key={CANARY}'))]
+        with d.events() as e, d.events('control') as within:
             name = d.submit(list=str(folder / 'list'), no_bodies=True, keep_going=True)
             for _ in range(10):
                 shown += [d.ask(path, door)[2].decode() for path, door in paths]
                 shown += [json.dumps(e.next('tick', 'audit', 'outcome', 'answer', 'deferral')),
-                          json.dumps(inside.next('status', 'audit', 'outcome', 'answer', 'tick'))]
+                          json.dumps(within.next('status', 'audit', 'outcome', 'answer', 'tick'))]
             d.ask('/admin/batch/stop?batch=' + name, method='POST')
             d.wait_ended(name)
         for words in (['status'], ['limits', '-v'], ['learned', '-v'], ['audit'], ['deferred'],
-                      ['config', 'show', '--origin', '--config', str(d.file)]):
+                      ['config', 'show', '--origin', str(d.file)],
+                      ['config', 'show', '--json', str(d.file)]):
             done = d.command(*words)
+            assert done.returncode == 0, done.stderr
             shown.append(done.stdout + done.stderr)
     server.shutdown()
     server.server_close()
-    # The list, the key and the environment are where it was put; results name what was asked for.
+    # List, key, file and environment are where it was put; results name what was asked for.
     files = [p for p in folder.rglob('*') if p.is_file()
-             and p.name not in ('list', 'key', 'out.jsonl')]
+             and p.name not in ('list', 'key', 'out.jsonl', 'flyball.yaml')]
     found = [t[max(0, t.index(CANARY) - 100):][:200] for t in shown if CANARY in t]
     found += [str(p) for p in files if CANARY.encode() in p.read_bytes()]
     print(f'canary: in {len(places)} places, {Leaky.seen} requests; {len(shown)} answers and '

@@ -219,6 +219,26 @@ static void older_names_are_understood(void **state)
     fb_config_free(c);
 }
 
+static void an_older_name_that_is_none_is_warned_of(void **state)
+{
+    const char *const environment[] = {"PACING__MAX_CONCURRENCY=5", "PACING__MAX_CONCURRENT=6",
+                                       NULL};
+    struct config_report report = {0};
+    struct config *c = NULL;
+
+    (void)state;
+    assert_int_equal(
+        fb_config_load(&(struct config_sources){.environment = environment}, &report, &c), 0);
+    assert_string_equal(c->limit, "concurrency=6");
+    assert_int_equal(report.warnings, 1);
+    assert_string_equal(fb_config_report_text(&report),
+                        "environment PACING__MAX_CONCURRENCY: warning: no such name, expected "
+                        "PACING__ and one of MIN_REQUEST_INTERVAL_MS, MAX_REQUEST_INTERVAL_MS, "
+                        "RESERVE_BUFFER_PCT, BURST_ALLOWANCE, MAX_CONCURRENT\n");
+    fb_config_report_fini(&report);
+    fb_config_free(c);
+}
+
 /* ------------------------------------------------------------------------------------ mistakes */
 
 static void expect_mistake(const struct config_sources *from, const char *text)
@@ -529,6 +549,37 @@ static void a_preset_names_each_pool_once(void **state)
     }
 }
 
+/* Of URLs that may hold a secret what is shown holds none, and says that it was cut. */
+static void secrets_in_urls_are_not_shown(void **state)
+{
+    static const char text[] =
+        "alerts: {webhook: \"https://h.example/CANARY?CANARY=1\"}\n"
+        "watch:\n  items: {url: \"https://a.example/list?CANARY#CANARY\"}\n"
+        "  sources:\n    s: {url: \"https://s.example/it/{id}?id={id}&key=CANARY&x\", "
+        "fields: {a: /a}}\n    t: {url: \"https://t.example/{id}\", fields: {a: /a}}\n";
+    static const char *const lines[] = {
+        "webhook: https://h.example/... # cut: it may hold a secret\n",
+        "url: \"https://a.example/list?...#...\" # cut: it may hold a secret\n",
+        "url: \"https://s.example/it/{id}?id={id}&key=...&...\" # cut: it may hold a secret\n",
+        "url: \"https://t.example/{id}\"\n",
+    };
+    struct config *c = load(text);
+    struct buffer shown = BUFFER_INIT;
+
+    (void)state;
+    fb_config_show(c, false, &shown);
+    assert_non_null(fb_buffer_text(&shown));
+    for (size_t i = 0; i < COUNT_OF(lines); i++)
+        if (!strstr(shown.bytes, lines[i]))
+            fail_msg("%s is not in\n%s", lines[i], shown.bytes);
+    fb_config_show(c, true, &shown);
+    fb_config_show_json(c, &shown);
+    assert_null(strstr(fb_buffer_text(&shown), "CANARY"));
+    assert_non_null(strstr(shown.bytes, "\"webhook\":\"https://h.example/...\""));
+    fb_buffer_fini(&shown);
+    fb_config_free(c);
+}
+
 static void secrets_are_read_when_asked_for(void **state)
 {
     const char *path = "build/test_config.secret";
@@ -568,6 +619,7 @@ int main(void)
         cmocka_unit_test(a_provider_may_be_said_as_a_whole),
         cmocka_unit_test(an_environment_alone_is_enough),
         cmocka_unit_test(older_names_are_understood),
+        cmocka_unit_test(an_older_name_that_is_none_is_warned_of),
         cmocka_unit_test(mistakes_have_their_line_and_a_caret),
         cmocka_unit_test(mistakes_outside_of_the_file_say_where),
         cmocka_unit_test(a_missing_file_is_missing),
@@ -582,6 +634,7 @@ int main(void)
         cmocka_unit_test(limits_are_found_by_the_names_of_a_key),
         cmocka_unit_test(whom_to_write_to_is_in_the_user_agent),
         cmocka_unit_test(a_preset_names_each_pool_once),
+        cmocka_unit_test(secrets_in_urls_are_not_shown),
         cmocka_unit_test(secrets_are_read_when_asked_for),
     };
 

@@ -248,13 +248,13 @@ static void lines_of_a_log(void **state)
     struct buffer b = BUFFER_INIT;
 
     (void)state;
-    fb_log_line(&b, LOG_JSON, 0, &e);
+    fb_log_line(&b, LOG_JSON, 0, NULL, &e);
     assert_string_equal(fb_buffer_text(&b),
                         "{\"time\":\"2023-11-14T22:13:20.123Z\",\"event\":\"outcome\","
                         "\"item\":\"a \\\"b\\\"\",\"provider\":\"h.example\",\"outcome\":\"ok\","
                         "\"status\":200,\"attempt\":1,\"duration_ms\":1.500}\n");
     fb_buffer_clear(&b);
-    fb_log_line(&b, LOG_LOGFMT, 0, &e);
+    fb_log_line(&b, LOG_LOGFMT, 0, NULL, &e);
     assert_string_equal(fb_buffer_text(&b),
                         "time=2023-11-14T22:13:20.123Z event=outcome item=\"a \\\"b\\\"\" "
                         "provider=h.example outcome=ok status=200 attempt=1 duration_ms=1.500\n");

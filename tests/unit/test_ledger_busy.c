@@ -6,6 +6,7 @@
 #include "ledger_rig.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -133,6 +134,11 @@ static bool usage(struct scene *s)
     return fly_limiter_usage(s->l, 0, &x) == -EBUSY;
 }
 
+static bool window_in_use(struct scene *s)
+{
+    return isnan(fb_window_utilization(s->l, 0));
+}
+
 static bool available(struct scene *s)
 {
     return !(fb_permits_available(s->l, 0) > 0.0);
@@ -149,9 +155,9 @@ static bool tell(struct scene *s)
 
 typedef bool (*call)(struct scene *s);
 
-static const call slot_calls[] = {take,       why,         take_one, take_both, rate,
-                                  open_again, reconfigure, save,     load,      learned,
-                                  usage,      available,   tell};
+static const call slot_calls[] = {take,       why,         take_one,      take_both, rate,
+                                  open_again, reconfigure, save,          load,      learned,
+                                  usage,      available,   window_in_use, tell};
 static const call head_calls[] = {open_again, reconfigure};
 
 /* ---- all at once ---- */

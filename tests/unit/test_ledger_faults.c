@@ -34,9 +34,15 @@ int __wrap_ftruncate(int fd, off_t size);
 int __wrap_rename(const char *from, const char *to);
 ssize_t __wrap_getrandom(void *bytes, size_t size, unsigned int flags);
 
+static bool is_boxed; /* which boot it is cannot be read */
+
 /* The mode is always the same here. */
 int __wrap_open(const char *path, int flags, ...)
 {
+    if (is_boxed && strstr(path, "boot_id")) {
+        errno = ENOENT;
+        return -1;
+    }
     return fails("open") ? -1 : __real_open(path, flags, 0600);
 }
 
@@ -185,6 +191,45 @@ static void a_ledger_that_is_there_is_used_or_left(void **state)
     place_free(&place);
 }
 
+/*
+ * A boot that cannot be named is like no other: limits are used up, unless somebody who has the
+ * ledger vouches for it, in whose hands nothing changes.
+ */
+static void a_boot_that_cannot_be_named(void **state)
+{
+    static const struct {
+        bool made_boxed, opened_boxed, is_shared;
+        int grants; /* of five, one of them used */
+    } cases[] = {
+        {false, false, false, 4}, {true, true, false, 0}, {true, false, false, 0},
+        {false, true, false, 0},  {true, true, true, 4},  {true, false, true, 4},
+        {false, true, true, 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct place place = place_new();
+
+        is_boxed = cases[i].made_boxed;
+        struct fly_ledger *first = ledger_at(place.path);
+        struct fly_limiter *l = limiter_of(first, "core", "rate=1/1h burst=5 adapt=off");
+        assert_int_equal(grants_now(l, 1), 1);
+        fly_limiter_free(l);
+        if (!cases[i].is_shared)
+            fly_ledger_close(first);
+        is_boxed = cases[i].opened_boxed;
+        struct fly_ledger *second = ledger_at(place.path);
+        is_boxed = false;
+        l = limiter_of(second, "core", "rate=1/1h burst=5 adapt=off");
+        assert_int_equal(grants_now(l, 99), cases[i].grants);
+        fly_limiter_free(l);
+        fly_ledger_close(second);
+        if (cases[i].is_shared)
+            fly_ledger_close(first);
+        place_free(&place);
+    }
+}
+
 /* What there was no room for may not even be given back. */
 static void a_disk_that_is_full_and_broken(void **state)
 {
@@ -296,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ledger_is_made_whole_or_not_at_all),
         cmocka_unit_test(a_ledger_that_is_there_is_used_or_left),
+        cmocka_unit_test(a_boot_that_cannot_be_named),
         cmocka_unit_test(a_disk_that_is_full_and_broken),
         cmocka_unit_test(a_damaged_ledger_that_cannot_be_set_aside),
         cmocka_unit_test(a_path_that_names_another_file_by_now),

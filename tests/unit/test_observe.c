@@ -4,10 +4,12 @@
 #include "limiter_rig.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "ledger/watch.h"
 #include "util/alloc.h"
 
 static size_t read_all(struct fly_limiter *l, uint64_t *cursor, struct fly_event *e, size_t most)
@@ -332,6 +334,29 @@ static void usage_of_the_others(void **state)
     fly_limiter_free(none);
 }
 
+/* A window counts whatever else bounds the limiter; a bucket alone does not. */
+static void windows_in_use(void **state)
+{
+    const char *text[] = {"window=20/1h margin=0%", "rate=50/s burst=20 window=20/1h margin=0%",
+                          "window=20/1h margin=0% adapt=probe"};
+    struct fly_limiter *bucket = limiter("rate=2/s burst=10", 0);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
+        struct fly_limiter *l = limiter(text[i], 0);
+        int64_t now_ns = 0;
+
+        assert_close(fb_window_utilization(l, 0), 0.0, 0);
+        for (int n = 0; n < 17; n++, now_ns += 60 * S)
+            assert_int_equal(grants_at(l, now_ns, 1), 1);
+        assert_close(fb_window_utilization(l, now_ns), 17.0 / 20.0, 1e-9);
+        fly_limiter_free(l);
+    }
+    assert_int_equal(grants_at(bucket, 0, 10), 10);
+    assert_true(isnan(fb_window_utilization(bucket, 0)));
+    fly_limiter_free(bucket);
+}
+
 static void usage_of_all_together(void **state)
 {
     struct fly_limiter *l[] = {limiter("window=10/1m", 0), limiter("window=1000/1m", 0),
@@ -606,6 +631,7 @@ int main(void)
         cmocka_unit_test(sums_of_a_while),
         cmocka_unit_test(usage_of_windows),
         cmocka_unit_test(usage_of_the_others),
+        cmocka_unit_test(windows_in_use),
         cmocka_unit_test(usage_of_all_together),
         cmocka_unit_test(a_reset_forgets_all_but_what_is_out),
         cmocka_unit_test(a_reset_that_fails_changes_nothing),

@@ -120,19 +120,39 @@ static void add_logfmt(struct buffer *b, const char *name, const char *value)
         fb_json_add_string(b, value, strlen(value));
 }
 
-void fb_log_line(struct buffer *to, enum log_form form, int64_t anchor_ns, const struct event *e)
+void fb_log_field(struct buffer *to, enum log_form form, const char *name, const char *value)
+{
+    if (form == LOG_JSON)
+        fb_json_text(to, name, value);
+    else
+        add_logfmt(to, name, value);
+}
+
+void fb_log_begin(struct buffer *to, enum log_form form, int64_t at_ns, const char *level,
+                  const char *event)
+{
+    char when[40];
+
+    write_time(when, sizeof(when), at_ns);
+    if (form == LOG_JSON)
+        fb_buffer_add_char(to, '{');
+    fb_log_field(to, form, "time", when);
+    if (level)
+        fb_log_field(to, form, "level", level);
+    fb_log_field(to, form, "event", event);
+}
+
+void fb_log_end(struct buffer *to, enum log_form form)
+{
+    fb_buffer_add_text(to, form == LOG_JSON ? "}\n" : "\n");
+}
+
+void fb_log_line(struct buffer *to, enum log_form form, int64_t anchor_ns, const char *level,
+                 const struct event *e)
 {
     char value[96];
 
-    write_time(value, sizeof(value), e->at_ns + anchor_ns);
-    if (form == LOG_JSON) {
-        fb_buffer_add_char(to, '{');
-        fb_json_text(to, "time", value);
-        fb_json_text(to, "event", fb_event_name(e->kind));
-    } else {
-        add_logfmt(to, "time", value);
-        add_logfmt(to, "event", fb_event_name(e->kind));
-    }
+    fb_log_begin(to, form, e->at_ns + anchor_ns, level, fb_event_name(e->kind));
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
         write_value(value, sizeof(value), &fields[i], e, anchor_ns);
         if (!value[0])
@@ -142,7 +162,7 @@ void fb_log_line(struct buffer *to, enum log_form form, int64_t anchor_ns, const
         else
             add_logfmt(to, fields[i].name, value);
     }
-    fb_buffer_add_text(to, form == LOG_JSON ? "}\n" : "\n");
+    fb_log_end(to, form);
 }
 
 void fb_log_on_event(void *self, const struct event *e)
@@ -150,7 +170,7 @@ void fb_log_on_event(void *self, const struct event *e)
     struct log_sink *sink = self;
     struct buffer line = BUFFER_INIT;
 
-    fb_log_line(&line, sink->form, sink->anchor_ns, e);
+    fb_log_line(&line, sink->form, sink->anchor_ns, NULL, e);
     if (line.failed || write(sink->fd, line.bytes, line.size) != (ssize_t)line.size)
         sink->lines_lost++;
     fb_buffer_fini(&line);

@@ -26,7 +26,16 @@ struct log_sink {
 /* As an observer: .on_event = fb_log_on_event, .self = the sink. */
 void fb_log_on_event(void *self, const struct event *e);
 
-/* One line with its end, appended. */
-void fb_log_line(struct buffer *to, enum log_form form, int64_t anchor_ns, const struct event *e);
+/* One line with its end, appended: the time, the level unless it is NULL, the event, its fields. */
+void fb_log_line(struct buffer *to, enum log_form form, int64_t anchor_ns, const char *level,
+                 const struct event *e);
+
+/* The beginning of one: the time (since 1970), the level unless it is NULL, the event. */
+void fb_log_begin(struct buffer *to, enum log_form form, int64_t at_ns, const char *level,
+                  const char *event);
+
+/* One more field, and its end. */
+void fb_log_field(struct buffer *to, enum log_form form, const char *name, const char *value);
+void fb_log_end(struct buffer *to, enum log_form form);
 
 #endif
