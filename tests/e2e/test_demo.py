@@ -62,8 +62,8 @@ def test_what_it_says_next_works(tmp_path):
     refused = int(re.search(r'accepted, (\d+) refused', told).group(1))
     assert refused > 0 and '       flyball why last ' in told
     done = ask(tmp_path, 'why', 'last')
-    assert done.returncode == 0 and re.search(r'^  because  (hold|bucket):', done.stdout, re.M), done
-    assert re.search(r'^  refused  \d+ s ago .*, item 1\.\d+$', done.stdout, re.M), done
+    assert done.returncode == 0 and re.search(r'^  because  \w+: ', done.stdout, re.M), done
+    assert re.search(r'^  refused  .*, item 1\.\d+$', done.stdout, re.M), done
     done = ask(tmp_path, 'status')
     assert done.returncode == 0 and '120' in done.stdout and 'demo-' not in done.stdout, done
     assert not files(tmp_path)
