@@ -362,7 +362,7 @@ $(BUILD)/san/tests/sf/run_cases: $(call objects,san,tests/sf/run_cases.c $(LIB_S
 
 e2e: all ## end-to-end tests of the real command and library
 	$(if $(E2E),PYTHONDONTWRITEBYTECODE=1 FLYBALL_BUILD=$(abspath $(BUILD)) \
-	  $(PYTHON) -m pytest -q -p no:cacheprovider -n $(JOBS) --dist loadfile \
+	  $(PYTHON) -m pytest -q -rs -p no:cacheprovider -n $(JOBS) --dist loadfile \
 	  tests/e2e,@echo '  no end-to-end tests')
 
 # Same seed, same bytes: with the other compiler, and under the sanitizers.
