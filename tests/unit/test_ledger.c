@@ -584,40 +584,6 @@ static void another_users_file_is_refused(void **state)
     place_free(&place);
 }
 
-/* As a user for whom the mode of a file counts. */
-static _Noreturn void open_what_may_not_be_written(const char *path)
-{
-    struct fly_ledger *ledger = NULL;
-    struct fly_error err = {""};
-
-    if (geteuid() == 0 && (setgid(12345) < 0 || setuid(12345) < 0))
-        _exit(2);
-    if (fly_ledger_open(path, NULL, &ledger, &err) < 0)
-        _exit(3);
-    fly_ledger_close(ledger);
-    if (chmod(path, 0400) < 0)
-        _exit(4);
-    bool is_refused = fly_ledger_open(path, NULL, &ledger, &err) == -EACCES;
-    _exit(is_refused && strstr(err.text, "readable and writable") ? 0 : 1);
-}
-
-static void a_file_that_may_not_be_written_is_refused(void **state)
-{
-    struct place place = place_new();
-
-    (void)state;
-    if (geteuid() == 0)
-        assert_int_equal(chown(place.folder, 12345, 12345), 0);
-    pid_t child = fork();
-    if (child == 0)
-        open_what_may_not_be_written(place.path);
-    assert_int_equal(status_of(child), 0);
-    struct stat st;
-    assert_int_equal(stat(place.path, &st), 0); /* and is left as it was */
-    assert_int_equal(st.st_mode & 0777, 0400);
-    place_free(&place);
-}
-
 static void a_full_disk_is_an_error(void **state)
 {
     struct place place = place_new();
@@ -808,7 +774,6 @@ int main(void)
         cmocka_unit_test(memory_may_be_out),
         cmocka_unit_test(strange_files_are_left_alone),
         cmocka_unit_test(another_users_file_is_refused),
-        cmocka_unit_test(a_file_that_may_not_be_written_is_refused),
         cmocka_unit_test(a_full_disk_is_an_error),
         cmocka_unit_test(newer_and_foreign_ledgers_are_refused),
         cmocka_unit_test(an_unfinished_ledger_is_finished),

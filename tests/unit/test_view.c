@@ -197,7 +197,7 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "3 more with --all\n");
 }
 
-/* Stopped soon after the first refusal: it holds, and what it says of the limit is not known yet. */
+/* Stopped soon after the first refusal: it holds, and the limit is not known yet. */
 static void a_limit_that_is_being_learned_says_so(void **state)
 {
     struct view_key key = held();
