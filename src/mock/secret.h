@@ -11,8 +11,8 @@
 
 /*
  * A token bucket of 10 to 20 a second that holds 10 to 30. One that holds less than what comes in
- * in a second is full before the whole second is over that a Retry-After asks for; what comes in then
- * is lost to everybody who waits for it.
+ * in a second is full before the whole second is over that a Retry-After asks for; what comes in
+ * then is lost to everybody who waits for it.
  */
 struct secret {
     double rate;
