@@ -129,6 +129,7 @@ test: ## everything that has to hold before a commit
 	@$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all
 	@$(MAKE) --no-print-directory tidy
 	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target WERROR=-Werror unit
+	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target tsan
 	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory web-test

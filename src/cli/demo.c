@@ -143,9 +143,8 @@ static void tell_next(struct demo_show *s, bool compared, bool is_kept)
         fb_demo_say(s, -1, "Next:  flyball demo --compare   the same job without a governor");
     fb_demo_say(s, -1, "%s  flyball demo --dialect github|openai|ietf|none",
                 compared ? "Next:" : "     ");
-    if (is_kept)
-        fb_demo_say(s, -1, "       flyball why last   what it waited for");
-    fb_demo_say(s, -1, "       flyball fetch your-urls.txt");
+    fb_demo_say(s, -1, "       %sflyball fetch your-urls.txt",
+                is_kept ? "flyball why last   " : "");
 }
 
 /* One client of a comparison. */
@@ -170,8 +169,8 @@ static void tell_rivals(struct demo_show *s, int64_t requests, const struct mock
     for (int i = 0; i < DEMO_RIVALS; i++)
         tell_client(s, r[i].name, &r[i], requests);
     fb_demo_say(s, -1,
-                "(The old limiter was told the limit. Without a governor a request is given "
-                "up when it was refused three times.)");
+                "(The old limiter was told the limit. Without a governor three refusals are "
+                "the end.)");
 }
 
 static void tell_secret(struct demo_show *s, const struct secret *secret, int64_t requests,

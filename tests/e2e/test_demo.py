@@ -60,7 +60,7 @@ def test_it_ends_by_itself_and_tells_the_secret(tmp_path):
 def test_what_it_says_next_works(tmp_path):
     told = demo(tmp_path, '--requests', '120', '--seed', '7')
     refused = int(re.search(r'accepted, (\d+) refused', told).group(1))
-    assert refused > 0 and '       flyball why last ' in told
+    assert refused > 0 and '       flyball why last   flyball fetch ' in told
     done = ask(tmp_path, 'why', 'last')
     assert done.returncode == 0 and re.search(r'^  because  \w+: ', done.stdout, re.M), done
     assert re.search(r'^  refused  .*, item 1\.\d+$', done.stdout, re.M), done
