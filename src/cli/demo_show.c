@@ -20,7 +20,7 @@
 #define PLAIN_WIDE 90
 #define ERASE      "\r\x1b[K"
 #define CALM_NS    (2 * FB_NS_PER_S) /* refusals closer together are one */
-#define CONFIDENT  0.5 /* fifty requests since the last refusal: the belief is near the truth */
+#define CONFIDENT  0.8 /* 200 requests since the last refusal: at most 15 % above the truth */
 
 void fb_demo_show_begin(struct demo_show *s)
 {
