@@ -159,19 +159,38 @@ static void share(const struct case_of *c, int64_t seconds, bool all)
     place_free(&place);
 }
 
-static void the_limit_holds_whoever_dies(void **state)
+static void share_case(size_t i)
 {
     const char *said = getenv("FLYBALL_SHARE_SECONDS");
 
+    share(&cases[i], said ? strtoll(said, NULL, 10) : 1, said != NULL);
+}
+
+/* Each by itself: what one of them misses is no reason not to measure the others. */
+static void a_bucket_holds_whoever_dies(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(cases); i++)
-        share(&cases[i], said ? strtoll(said, NULL, 10) : 1, said != NULL);
+    share_case(0);
+}
+
+static void a_bucket_and_a_quota_hold_whoever_dies(void **state)
+{
+    (void)state;
+    share_case(1);
+}
+
+static void a_window_a_quota_and_what_learns_hold_whoever_dies(void **state)
+{
+    (void)state;
+    share_case(2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limit_holds_whoever_dies),
+        cmocka_unit_test(a_bucket_holds_whoever_dies),
+        cmocka_unit_test(a_bucket_and_a_quota_hold_whoever_dies),
+        cmocka_unit_test(a_window_a_quota_and_what_learns_hold_whoever_dies),
     };
 
     return cmocka_run_group_tests_name("ledger, shared", tests, NULL, NULL);
