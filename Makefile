@@ -132,6 +132,7 @@ test: ## everything that has to hold before a commit
 	@$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror all
 	@$(MAKE) --no-print-directory tidy
 	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target WERROR=-Werror unit
+	@$(MAKE) --no-print-directory -j$(JOBS) --output-sync=target tsan
 	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory web-test
@@ -365,7 +366,7 @@ $(BUILD)/san/tests/sf/run_cases: $(call objects,san,tests/sf/run_cases.c $(LIB_S
 
 e2e: all ## end-to-end tests of the real command and library
 	$(if $(E2E),PYTHONDONTWRITEBYTECODE=1 FLYBALL_BUILD=$(abspath $(BUILD)) \
-	  $(PYTHON) -m pytest -q -p no:cacheprovider -n $(JOBS) --dist loadfile \
+	  $(PYTHON) -m pytest -q -rs -p no:cacheprovider -n $(JOBS) --dist loadfile \
 	  tests/e2e,@echo '  no end-to-end tests')
 
 # Same seed, same bytes: with the other compiler, and under the sanitizers.

@@ -7,7 +7,8 @@
 Each peer is a program that answers lines "CASE TIMES" with nanoseconds of one operation. In every
 round each peer does each case once, so that whatever disturbs the machine disturbs all alike; a
 figure is the median over the rounds, a ratio the median of the ratios within each round. All read
-the clock for each decision, as a caller has to.
+the clock for each decision, as a caller has to. Bytes of a key are what a process grows by when it
+has a million of them, names included.
 """
 import argparse
 import json
@@ -23,6 +24,7 @@ ROOT = HERE.parents[1]
 GUAVA = '/usr/share/java/guava.jar'
 CASES = {'one': 'one thread on one key', 'two': 'two threads on one key',
          'keys': 'a million keys'}
+KEYS = 1_000_000
 ROUND_NS = 40_000_000  # how long one case runs in one round
 AT_MOST = {'two': 1.5, 'keys': 2.0}  # times the floor
 
@@ -55,18 +57,26 @@ class Peer:
         self.process = subprocess.Popen([str(c) for c in command], text=True, bufsize=1,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.cases = [c for c in CASES if not (name.startswith('npm') and c == 'two')]
-        self.times, self.ns = {}, {c: [] for c in self.cases}
+        self.times, self.ns, self.bytes = {}, {c: [] for c in self.cases}, 0.0
 
     def ask(self, case, times):
         self.process.stdin.write(f'{case} {times}\n')
         return float(self.process.stdout.readline())
 
+    def resident(self):
+        """Bytes of memory that the process has now."""
+        status = Path(f'/proc/{self.process.pid}/status').read_text()
+        return 1024 * int(status.split('VmRSS:')[1].split()[0])
+
     def calibrate(self):
         for case in self.cases:
             times = 100_000
+            before = self.resident()
             for _ in range(3):  # the compilers that learn have time to
                 times = max(10_000, int(ROUND_NS / max(1.0, self.ask(case, times))))
             self.times[case] = times
+            if case == 'keys':
+                self.bytes = (self.resident() - before) / KEYS
 
     def close(self):
         self.process.stdin.close()
@@ -90,7 +100,8 @@ def run(peers, rounds):
 def report(peers):
     results = []
     for case, what in CASES.items():
-        print(f'{what:28}{"ns":>10}{"x floor":>10}')
+        more = f'{"bytes a key":>13}' if case == 'keys' else ''
+        print(f'{what:28}{"ns":>10}{"x floor":>10}{more}')
         for name, peer in peers.items():
             if case not in peer.cases:
                 continue
@@ -98,7 +109,10 @@ def report(peers):
             times = ratio(peer, peers['floor'], case)
             results.append({'case': case, 'name': name, 'ns': round(ns, 2),
                             'ratio': round(times, 3)})
-            print(f'  {name:26}{ns:10.1f}{times:10.2f}')
+            more = f'{peer.bytes:13.0f}' if case == 'keys' else ''
+            if more:
+                results[-1]['bytes'] = round(peer.bytes, 1)
+            print(f'  {name:26}{ns:10.1f}{times:10.2f}{more}')
     return results
 
 

@@ -11,6 +11,9 @@
 //       grant.report();                          // once for every grant, whatever came of it
 //     }
 //
+//     new Limiter('rate=10/s', { ledger: '/run/me/ledger', key: ['api.example.com'] });
+//                                // one budget with every process that says the same
+//
 // The library is $FLYBALL_LIBRARY, else libflyball.so.0 where the system looks. A whole service is
 // better served by the proxy, once that is there; this is for programs of their own.
 import koffi from 'koffi';
@@ -22,6 +25,10 @@ const THROTTLED = 1;
 
 const lib = koffi.load(process.env.FLYBALL_LIBRARY ?? 'libflyball.so.0');
 koffi.opaque('fly_limiter');
+koffi.opaque('fly_ledger');
+koffi.struct('fly_key', {
+  provider: 'const char *', pool: 'const char *', credential: 'const char *',
+});
 koffi.struct('fly_error', { text: koffi.array('char', 256) });
 koffi.struct('fly_outcome', {
   sent_ns: 'int64', latency_ns: 'int64', limit: 'int64', remaining: 'int64', reset_ns: 'int64',
@@ -43,6 +50,11 @@ const fly = Object.fromEntries([
   'void fly_limiter_report(fly_limiter *l, int64_t now_ns, const fly_outcome *o)',
   'int fly_limiter_why(fly_limiter *l, int64_t now_ns, uint32_t cost, _Inout_ fly_why *why)',
   'double fly_limiter_rate(fly_limiter *l)',
+  'int fly_ledger_open(const char *path, const void *options, _Out_ fly_ledger **ledger, ' +
+    '_Out_ fly_error *err)',
+  'void fly_ledger_close(fly_ledger *ledger)',
+  'int fly_ledger_limiter(fly_ledger *ledger, const fly_key *key, const char *spec, ' +
+    '_Out_ fly_limiter **limiter, _Out_ fly_error *err)',
 ].map((line) => [/(fly_\w+)\(/.exec(line)[1], lib.func(line)]));
 
 const span = (seconds) => BigInt(Math.round(Number(seconds) * 1e9));
@@ -78,21 +90,47 @@ export class Grant {
   }
 }
 
+const check = (result, error) => {
+  if (result < 0) throw result === -22 ? new RangeError(error.text) : new Error(error.text);
+};
+
+// The limiter of a key in the ledger at `path`: the same one in every process that has it open.
+function shared(spec, path, [provider = '', pool = '', credential = '']) {
+  const error = {};
+  const [ledger, handle] = [[null], [null]];
+  check(fly.fly_ledger_open(path, null, ledger, error), error);
+  const result = fly.fly_ledger_limiter(ledger[0], { provider, pool, credential }, spec, handle,
+    error);
+  if (result < 0) fly.fly_ledger_close(ledger[0]);
+  check(result, error);
+  return [handle[0], ledger[0]];
+}
+
+// With `ledger`, the path of one, it is what every process has under `key`: provider, pool and
+// credential, of which the last ones may be missing. Its clock is now() and no other.
 export class Limiter {
   #handle;
+  #ledger = null;
   #turn = Promise.resolve(); // those who wait start in order
   #wake = () => {};
 
-  constructor(spec = '', { clock = now, seed = BigInt(Math.floor(Math.random() * 2 ** 48)) } = {}) {
+  constructor(spec = '', {
+    clock = now, seed = BigInt(Math.floor(Math.random() * 2 ** 48)), ledger = null, key = [],
+  } = {}) {
     const error = {};
     this.clock = clock;
+    if (ledger !== null) {
+      [this.#handle, this.#ledger] = shared(spec, ledger, key);
+      return;
+    }
     this.#handle = fly.fly_limiter_new(spec, clock(), seed, error);
     if (!this.#handle) throw new RangeError(error.text);
   }
 
   close() {
     fly.fly_limiter_free(this.#handle);
-    this.#handle = null;
+    fly.fly_ledger_close(this.#ledger);
+    this.#handle = this.#ledger = null;
   }
 
   // A grant, or when to ask again.

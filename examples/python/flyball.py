@@ -10,6 +10,9 @@
     async with limiter.take() as grant:           # asyncio: the loop goes on meanwhile
         ...
 
+    limiter = flyball.Limiter('rate=10/s', ledger='/run/me/ledger', key=('api.example.com',))
+                                                  # one budget with every process that says the same
+
 The library is found as $FLYBALL_LIBRARY, else as libflyball.so.0 where the system looks, else in
 build/ of the tree that this file is in. A whole service is better served by the proxy, once that is
 there; this is for programs of their own.
@@ -36,6 +39,10 @@ class Outcome(ctypes.Structure):
                 ('reset_ns', ctypes.c_int64), ('retry_after_ns', ctypes.c_int64),
                 ('ticket', ctypes.c_uint64), ('status', ctypes.c_int32),
                 ('flags', ctypes.c_uint32)]
+
+
+class Key(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ('provider', 'pool', 'credential')]
 
 
 class Why(ctypes.Structure):
@@ -65,6 +72,11 @@ def _load():
             ('fly_now', i64),
             ('fly_limiter_new', limiter, ctypes.c_char_p, i64, u64, at(Error)),
             ('fly_limiter_free', None, limiter),
+            ('fly_ledger_open', ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p,
+             at(ctypes.c_void_p), at(Error)),
+            ('fly_ledger_close', None, ctypes.c_void_p),
+            ('fly_ledger_limiter', ctypes.c_int, ctypes.c_void_p, at(Key), ctypes.c_char_p,
+             at(limiter), at(Error)),
             ('fly_limiter_take', i64, limiter, i64, u32, at(u64)),
             ('fly_limiter_cancel', None, limiter, i64, u64),
             ('fly_limiter_settle', None, limiter, i64, u64, u32),
@@ -147,13 +159,46 @@ class _Take:
         self.grant.report()
 
 
-class Limiter:
-    """One key's accountant. Any thread may use it; one event loop at a time may take()."""
+class Ledger:
+    """A file through which all processes of this user spend one budget per key; no path: theirs."""
 
-    def __init__(self, spec='', clock=now, seed=None):
-        error = Error()
+    def __init__(self, path=None):
+        error, self._ledger = Error(), ctypes.c_void_p()
+        path = None if path is None else os.fsencode(path)
+        _check(_lib.fly_ledger_open(path, None, self._ledger, error), error)
+
+    def limiter(self, spec, key):
+        error, made = Error(), ctypes.c_void_p()
+        key = Key(*(part.encode() for part in key))
+        _check(_lib.fly_ledger_limiter(self._ledger, key, spec.encode(), made, error), error)
+        return made.value
+
+    def __del__(self):  # every limiter keeps its ledger, so they are gone by now
+        _lib.fly_ledger_close(self._ledger)
+
+
+def _check(result, error):
+    if result == -errno.EINVAL:
+        raise ValueError(error.text.decode())
+    if result < 0:
+        raise OSError(-result, error.text.decode())
+
+
+class Limiter:
+    """One key's accountant. Any thread may use it; one event loop at a time may take().
+
+    `ledger`, a path or a Ledger, makes it the one that every process has under this key: provider,
+    pool and credential, of which the last ones may be missing. Its clock is now() and no other.
+    """
+
+    def __init__(self, spec='', clock=now, seed=None, ledger=None, key=()):
         self.clock = clock
-        self._turn = self._changed = None  # of the event loop that takes
+        self._loop = self._turn = self._changed = None  # the event loop that takes, and its own
+        if ledger is not None:
+            self._ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+            self._l = self._ledger.limiter(spec, key)
+            return
+        error = Error()
         seed = random.getrandbits(64) if seed is None else seed
         self._l = _lib.fly_limiter_new(spec.encode(), clock(), seed, error)
         if not self._l:
@@ -162,6 +207,7 @@ class Limiter:
     def close(self):
         limiter, self._l = self._l, None
         _lib.fly_limiter_free(limiter)
+        self._ledger = None
 
     def __del__(self):
         if getattr(self, '_l', None):
@@ -189,9 +235,9 @@ class Limiter:
         return _Take(self._take(cost))
 
     async def _take(self, cost):
-        if self._turn is None:
-            self._turn, self._changed = asyncio.Lock(), asyncio.Event()
-            self._loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:  # the first one, or the one after a loop that has ended
+            self._loop, self._turn, self._changed = loop, asyncio.Lock(), asyncio.Event()
         async with self._turn:
             while True:
                 self._changed.clear()
@@ -208,8 +254,11 @@ class Limiter:
             pass
 
     def _wake(self):
-        if self._changed and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._changed.set)
+        try:
+            if self._loop:
+                self._loop.call_soon_threadsafe(self._changed.set)
+        except RuntimeError:
+            pass  # that loop is closed: nobody waits in it
 
     def report(self, at_ns, outcome):
         _lib.fly_limiter_report(self._l, at_ns, outcome)

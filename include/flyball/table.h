@@ -19,6 +19,11 @@
  * something learned) does it have books of its own. A key is forgotten when that cannot break a
  * limit: its bucket is full and its windows are empty, nothing is out, nothing is held; keys that
  * learn are kept. Any thread may call any function at any time.
+ *
+ * A table keeps the spec that it was made with. Another one for a million keys at once would be all
+ * or nothing, with every key locked and twice the memory meanwhile. Make another table, and carry
+ * over the keys that matter by fly_table_save() and fly_table_load(); a key whose limits change by
+ * itself is a limiter (fly_limiter_reconfigure()).
  */
 #ifndef FLYBALL_TABLE_H
 #define FLYBALL_TABLE_H
@@ -119,6 +124,15 @@ struct fly_table_usage {
 
 /* What the table holds now; -EINVAL when `size` is too small. */
 FLY_API int fly_table_usage(struct fly_table *t, struct fly_table_usage *ret_usage);
+
+struct fly_usage; /* observe.h */
+
+/*
+ * As fly_limiter_usage() (observe.h), for one key; one that is not in the table uses nothing. Keys
+ * are not observed. -EINVAL when `size` is too small, -ENOMEM.
+ */
+FLY_API int fly_table_key_usage(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
+                                struct fly_usage *ret_usage);
 
 #ifdef __cplusplus
 }

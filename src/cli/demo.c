@@ -16,6 +16,7 @@
 #include "cli/options.h"
 #include "fetch/fetch.h"
 #include "fetch/paths.h"
+#include "store/runs.h"
 
 #define NAME      "demo"
 #define SEED_WIDE 9000 /* seeds that nobody chose are short, so that they can be repeated */
@@ -25,6 +26,11 @@ struct demo_line {
     int64_t seed;     /* -1: any */
     int64_t requests; /* 0: a minute's worth */
     bool compare;
+};
+
+struct demo_place {
+    const char *folder; /* goes in the end */
+    const char *users;  /* where the record of the batch stays; "": nowhere */
 };
 
 #define OPTION_TARGET struct demo_line
@@ -43,18 +49,21 @@ static const struct option_row ROWS[] = {
 
 /* --------------------------------------------------------------------------------- its folder */
 
-/* A folder for journal and results that goes in the end; everything of the user's stays away. */
-static int make_folder(struct buffer *path, struct fly_error *err)
+/*
+ * A folder for journal and results that goes in the end, in that of the user, whose name is kept
+ * ("": there is none); everything of the user's stays away.
+ */
+static int make_folder(struct buffer *path, struct buffer *users, struct fly_error *err)
 {
-    int error = fb_state_folder(path, err);
+    int error = fb_state_folder(users, err);
 
-    if (error == 0 && fb_buffer_text(path))
-        error = fb_state_folder_make(path->bytes, err);
+    if (error == 0 && fb_buffer_text(users))
+        error = fb_state_folder_make(users->bytes, err);
     if (error == -ENOENT) {
-        fb_buffer_clear(path);
-        fb_buffer_add_text(path, "/tmp");
+        fb_buffer_clear(users);
         error = 0;
     }
+    fb_buffer_add_text(path, users->size > 0 ? fb_buffer_text(users) : "/tmp");
     fb_buffer_add_text(path, "/demo-XXXXXX");
     if (error == 0 && !(fb_buffer_text(path) && mkdtemp(path->bytes))) {
         error = -errno;
@@ -74,6 +83,32 @@ static void remove_folder(char *path)
     }
     if (tree)
         (void)fts_close(tree);
+}
+
+/* The record of the batch, for `flyball why last`: without the files that go. */
+static bool keep_record(const char *users)
+{
+    struct buffer from = BUFFER_INIT;
+    struct runs runs = {0};
+    struct run *kept = NULL;
+    struct fly_error err;
+
+    if (users[0] && fb_state_folder(&from, &err) == 0 && fb_buffer_text(&from) &&
+        fb_runs_read(from.bytes, &runs) == 0 && runs.count > 0 &&
+        fb_run_open(users, NAME, &kept) == 0) {
+        struct view_batch *b = runs.batch[0];
+
+        fb_view_put(b->name, sizeof b->name, NAME);
+        fb_view_put(b->list, sizeof b->list, "flyball " NAME);
+        fb_view_put(b->output, sizeof b->output, "none is kept");
+        b->journal[0] = '\0';
+        b->running = 0;
+        fb_run_write(kept, b);
+    }
+    fb_run_close(kept);
+    fb_runs_free(&runs);
+    fb_buffer_fini(&from);
+    return kept;
 }
 
 /* ----------------------------------------------------------------------------------- the batch */
@@ -102,13 +137,14 @@ static int run_batch(const char *folder, int port, int64_t requests, struct demo
 
 /* ---------------------------------------------------------------------------------- the reveal */
 
-static void tell_next(struct demo_show *s, bool compared)
+static void tell_next(struct demo_show *s, bool compared, bool is_kept)
 {
     if (!compared)
         fb_demo_say(s, -1, "Next:  flyball demo --compare   the same job without a governor");
     fb_demo_say(s, -1, "%s  flyball demo --dialect github|openai|ietf|none",
                 compared ? "Next:" : "     ");
-    fb_demo_say(s, -1, "       flyball fetch your-urls.txt");
+    fb_demo_say(s, -1, "       %sflyball fetch your-urls.txt",
+                is_kept ? "flyball why last   " : "");
 }
 
 /* One client of a comparison. */
@@ -133,8 +169,8 @@ static void tell_rivals(struct demo_show *s, int64_t requests, const struct mock
     for (int i = 0; i < DEMO_RIVALS; i++)
         tell_client(s, r[i].name, &r[i], requests);
     fb_demo_say(s, -1,
-                "(The old limiter was told the limit. Without a governor a request is given "
-                "up when it was refused three times.)");
+                "(The old limiter was told the limit. Without a governor three refusals are "
+                "the end.)");
 }
 
 static void tell_secret(struct demo_show *s, const struct secret *secret, int64_t requests,
@@ -188,8 +224,8 @@ static void introduce(struct demo_show *s, const struct demo_line *line, int64_t
 }
 
 /* The race itself. 0 or more: the exit code; or a negative errno with a sentence. */
-static int race(char *folder, const struct demo_line *line, struct demo_show *show,
-                struct fly_error *err)
+static int race(const struct demo_place *place, const struct demo_line *line,
+                struct demo_show *show, struct fly_error *err)
 {
     struct secret secret = fb_secret_draw((uint64_t)line->seed);
     const struct dialect *dialect = fb_dialect_find(line->dialect);
@@ -204,7 +240,7 @@ static int race(char *folder, const struct demo_line *line, struct demo_show *sh
     if (error < 0)
         return error;
     introduce(show, line, requests, api.port);
-    int code = run_batch(folder, api.port, requests, show);
+    int code = run_batch(place->folder, api.port, requests, show);
     (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
     (void)signal(SIGTERM, SIG_IGN);
     if (line->compare)
@@ -216,17 +252,17 @@ static int race(char *folder, const struct demo_line *line, struct demo_show *sh
     reveal(show, &secret, requests, &stats);
     if (line->compare)
         tell_rivals(show, requests, &stats, rivals);
-    tell_next(show, line->compare);
+    tell_next(show, line->compare, keep_record(place->users));
     return code;
 }
 
-static int run_in(char *folder, const struct demo_line *line)
+static int run_in(const struct demo_place *place, const struct demo_line *line)
 {
     struct fly_error err = {""};
     struct demo_show show;
 
     fb_demo_show_begin(&show);
-    int code = race(folder, line, &show, &err);
+    int code = race(place, line, &show, &err);
     return code < 0 ? complain(err.text) : code;
 }
 
@@ -242,7 +278,7 @@ static int64_t any_seed(void)
 static int demo_run(int argc, char **argv)
 {
     struct demo_line line = {.seed = -1};
-    struct buffer folder = BUFFER_INIT;
+    struct buffer folder = BUFFER_INIT, users = BUFFER_INIT;
     struct fly_error err = {""};
 
     if (fb_options_read(&fb_command_demo, argc, argv, &line) < 0)
@@ -252,15 +288,16 @@ static int demo_run(int argc, char **argv)
     (void)signal(SIGINT, SIG_IGN); /* until the batch listens to it */
     (void)signal(SIGTERM, SIG_IGN);
     int code = EXIT_FAILED;
-    if (make_folder(&folder, &err) < 0) {
+    if (make_folder(&folder, &users, &err) < 0) {
         (void)complain(err.text);
     } else {
-        /* Nothing that was learned before counts, and nothing learned here is kept. */
+        /* Nothing that was learned before counts, and nothing learned here stays. */
         (void)setenv("XDG_STATE_HOME", folder.bytes, 1);
-        code = run_in(folder.bytes, &line);
+        code = run_in(&(struct demo_place){folder.bytes, users.size ? users.bytes : ""}, &line);
         remove_folder(folder.bytes);
     }
     fb_buffer_fini(&folder);
+    fb_buffer_fini(&users);
     return code;
 }
 

@@ -65,6 +65,7 @@ void fb_demo_rivals_stop(struct demo_rival *r);
 struct demo_show {
     bool is_live; /* a terminal: one line is drawn again and again */
     bool was_learning;
+    bool was_near; /* it was said what the limit is */
     bool has_line;
     int64_t throttled; /* as told last */
     int64_t calm_ns;   /* since then nothing was refused */

@@ -40,7 +40,7 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
 
         v->limit = (double)p->limit;
         if (p->phase == PROBE_FIRST)
-            v->flags |= VIEW_KEY_LEARNING;
+            v->flags |= VIEW_KEY_LEARNING | VIEW_KEY_CLIMBING;
     }
     v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
     show_window(&b->books, inner_ns, v);

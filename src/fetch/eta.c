@@ -90,12 +90,13 @@ static void add_limits(struct eta *e, double *most, const struct eta_key *k)
 {
     bool told = is_told(&k->quota);
     bool paced = told && paces(&k->quota, k->rate);
+    bool open = k->climbs && !paced; /* neither what it is nor what it is going to be is known */
 
-    if (k->rate > 0.0 && !k->learning && !(paced && k->todo > k->quota.left))
+    if (k->rate > 0.0 && !k->learning && !open && !(paced && k->todo > k->quota.left))
         longer(e, most, at_rate(k->todo, k->rate), paced ? ETA_BOUND_QUOTA : ETA_BOUND_RATE);
     if (k->window.limit > 0)
         longer(e, most, in_windows(k->todo, &k->window), ETA_BOUND_WINDOW);
-    if (told)
+    if (told && !open)
         longer(e, most, in_quotas(k->todo, &k->quota), ETA_BOUND_QUOTA);
 }
 
@@ -107,7 +108,7 @@ struct eta fb_eta_of_key(const struct eta_key *k, double measured, bool is_full)
     if (k->todo <= 0)
         return e;
     add_limits(&e, &most, k);
-    if (measured > 0.0 && !k->learning && (e.bound == ETA_BOUND_NOTHING || is_full))
+    if (measured > 0.0 && !k->learning && !k->climbs && (e.bound == ETA_BOUND_NOTHING || is_full))
         longer(&e, &most, at_rate(k->todo, measured), ETA_BOUND_ANSWERS);
     if (e.bound == ETA_BOUND_NOTHING) {
         e.span_ns = FB_ETA_UNKNOWN;

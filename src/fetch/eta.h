@@ -35,10 +35,11 @@ struct eta_budget {
 
 /* A key as it is now. */
 struct eta_key {
-    int64_t todo;             /* requests that have not left yet */
-    int64_t wait_ns;          /* before the next one may: a hold, a pause */
-    double rate;              /* that its limiter keeps; 0: none */
-    bool learning;            /* no limit was met yet: the pace still rises */
+    int64_t todo;    /* requests that have not left yet */
+    int64_t wait_ns; /* before the next one may: a hold, a pause */
+    double rate;     /* that its limiter keeps; 0: none */
+    bool learning;   /* no limit was met yet: the pace still rises */
+    bool climbs;     /* the same, with a quota that is told: until the pace is that of it */
     struct eta_budget window; /* sliding, stated */
     struct eta_budget quota;  /* told by the server */
 };

@@ -96,6 +96,26 @@ static const struct view_key *seen_earlier(const struct look *l, const struct vi
     return last;
 }
 
+static double pace_of(int64_t units, int64_t span_ns)
+{
+    return span_ns > 0 ? (double)units / (double)span_ns * 1e9 : 0.0;
+}
+
+/*
+ * The pace that will be kept. One that still rises will be that of what is left, and so will one
+ * that was learned from the mean of this quota.
+ */
+static double pace_under(const struct eta_key *k)
+{
+    const struct eta_budget *q = &k->quota;
+    double mean = pace_of(q->limit, q->window_ns);
+    bool is_mean = k->rate > 0.8 * mean && k->rate < 1.2 * mean;
+
+    if (q->spending != ETA_SPREAD)
+        return k->climbs ? 0.0 : k->rate;
+    return k->climbs || is_mean ? pace_of(q->left, q->more_ns) : k->rate;
+}
+
 /* A quota whose reset has passed since is full again; its window begins with the first request. */
 static void read_earlier(const struct look *l, const struct view_key *v, struct eta_key *k)
 {
@@ -114,7 +134,9 @@ static void read_earlier(const struct look *l, const struct view_key *v, struct 
         t.reset_ns = l->now_ns + window_of(&t);
     }
     read_quota(l, &t, v->spec, k);
-    k->learning = false; /* what is told with every answer is no search in the dark */
+    k->rate = pace_under(k);
+    /* What is told with every answer is no search in the dark. */
+    k->learning = k->climbs = false;
 }
 
 static void show(struct look *l, const struct engine_key_state *s)
@@ -145,7 +167,8 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
     struct eta_key *k = &l->key[i];
     *k = (struct eta_key){.todo = s->queued,
                           .rate = fly_limiter_rate(s->limiter),
-                          .learning = l->shown[i].flags & VIEW_KEY_LEARNING};
+                          .learning = l->shown[i].flags & VIEW_KEY_LEARNING,
+                          .climbs = l->shown[i].flags & VIEW_KEY_CLIMBING};
     if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
         k->wait_ns = s->ready_at_ns - l->now_ns;
     read_window(l, &l->shown[i], k);
@@ -200,7 +223,7 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
     fb_view_put(p->pool, sizeof p->pool, v->pool);
     p->limit = v->limit;
     p->limit_learned = v->flags & VIEW_KEY_LEARNED;
-    p->learning = l->key[i].learning;
+    p->learning = l->key[i].learning || (l->key[i].climbs && p->eta.span_ns == FB_ETA_UNKNOWN);
     p->confidence = v->confidence;
     p->quota = l->key[i].quota;
     p->window_limit = v->window_limit;

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <flyball/observe.h>
 #include <flyball/table.h>
 
 #include "core/accountant.h"
@@ -64,6 +65,9 @@ static inline uint64_t fb_key_hash(const struct fly_id *id)
 
 /* Fresh books under the table's spec; NULL when memory is out. */
 struct books *fb_books_new(struct fly_table *t, uint64_t seed, int64_t now_ns);
+
+/* How much of its limit is used (usage.c): size and observed are zero, next_ns on its own clock. */
+struct fly_usage fb_usage_of(const struct accountant *a, int64_t now_ns);
 
 /* What seals the tickets of a key. */
 uint8_t fb_key_seal(const struct fly_table *t, const struct entry *e);

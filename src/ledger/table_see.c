@@ -117,6 +117,40 @@ int fly_table_why(struct fly_table *t, const struct fly_id *id, int64_t now_ns, 
     return 0;
 }
 
+/* Of one key, whose shelf is locked; a key that is not there is as one that was never used. */
+static int key_usage(struct fly_table *t, struct entry *e, int64_t now_ns, struct fly_usage *ret_u)
+{
+    bool was_brief = e && !fb_entry_books(e);
+    const struct books *b = e ? fb_key_unfold(t, e, now_ns) : t->pattern;
+
+    if (!b)
+        return -ENOMEM;
+    *ret_u = fb_usage_of(&b->a, fb_max64(now_ns, b->a.now_ns));
+    if (was_brief)
+        fb_key_fold(t, e, now_ns);
+    return 0;
+}
+
+int fly_table_key_usage(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
+                        struct fly_usage *ret_usage)
+{
+    struct shelf *s = fb_shelf_of(t, id);
+    struct fly_usage u;
+
+    if (ret_usage->size < sizeof(*ret_usage))
+        return -EINVAL;
+    fb_lock(&s->lock);
+    struct entry *e = fb_shelf_find(s, fb_key_hash(id));
+    int result = key_usage(t, e, fb_from_clock(t->origin_ns, now_ns), &u);
+    fb_unlock(&s->lock);
+    if (result < 0)
+        return result;
+    u.size = ret_usage->size;
+    u.next_ns = u.limited ? fb_to_clock(t->origin_ns, u.next_ns) : now_ns;
+    *ret_usage = u;
+    return 0;
+}
+
 int fly_table_usage(struct fly_table *t, struct fly_table_usage *ret_usage)
 {
     uint64_t places = 0;

@@ -12,6 +12,7 @@
 #include "core/window.h"
 #include "ledger/body.h"
 #include "ledger/slot.h"
+#include "ledger/table.h"
 #include "ledger/watch.h"
 
 double fb_permits_available(struct fly_limiter *l, int64_t now_ns)
@@ -66,6 +67,24 @@ static struct window_use use_of(const struct accountant *a, int64_t now_ns)
     return bucket_use(&a->slot[FB_SLOT_bucket], now_ns);
 }
 
+struct fly_usage fb_usage_of(const struct accountant *a, int64_t now_ns)
+{
+    struct window_use u = use_of(a, now_ns);
+    int64_t at_ns = fb_accountant_ask(a, 1, now_ns).at_ns;
+
+    return (struct fly_usage){
+        .used = u.used,
+        .limit = u.limit,
+        .stated = u.stated,
+        .remaining = fb_max64(0, u.limit - u.used),
+        .window_ns = u.length_ns,
+        .next_ns = at_ns,
+        .in_flight = a->in_flight,
+        .utilization = u.limit > 0 ? (double)fb_min64(u.used, u.limit) / (double)u.limit : 0.0,
+        .limited = at_ns > now_ns,
+    };
+}
+
 int fly_limiter_usage(struct fly_limiter *l, int64_t now_ns, struct fly_usage *ret_usage)
 {
     if (ret_usage->size < sizeof(*ret_usage))
@@ -73,22 +92,11 @@ int fly_limiter_usage(struct fly_limiter *l, int64_t now_ns, struct fly_usage *r
     struct body *b = fb_enter(l);
     if (!b)
         return -EBUSY;
-    int64_t now = fb_max64(fb_inner(l, now_ns), b->books.now_ns);
-    struct window_use u = use_of(&b->books, now);
-    int64_t at_ns = fb_accountant_ask(&b->books, 1, now).at_ns;
-    *ret_usage = (struct fly_usage){
-        .size = ret_usage->size,
-        .used = u.used,
-        .limit = u.limit,
-        .stated = u.stated,
-        .remaining = fb_max64(0, u.limit - u.used),
-        .window_ns = u.length_ns,
-        .next_ns = at_ns <= now ? now_ns : fb_outer(l, at_ns),
-        .in_flight = b->books.in_flight,
-        .utilization = u.limit > 0 ? (double)fb_min64(u.used, u.limit) / (double)u.limit : 0.0,
-        .limited = at_ns > now,
-        .observed = fb_is_watched(l, b),
-    };
+    struct fly_usage u = fb_usage_of(&b->books, fb_max64(fb_inner(l, now_ns), b->books.now_ns));
+    u.size = ret_usage->size;
+    u.next_ns = u.limited ? fb_outer(l, u.next_ns) : now_ns;
+    u.observed = fb_is_watched(l, b);
+    *ret_usage = u;
     fb_leave(l);
     return 0;
 }

@@ -14,7 +14,7 @@ struct secret fb_secret_draw(uint64_t seed)
                        .burst = 10 + (int64_t)(fb_rng_unit(&rng) * 21.0)};
 
     /* The span is drawn as well, so that the number of requests does not give the rate away. */
-    double span_s = 68.0 + fb_rng_unit(&rng) * 4.0;
+    double span_s = 58.0 + fb_rng_unit(&rng) * 3.0;
     s.requests = s.burst + (int64_t)(span_s * s.rate);
     (void)snprintf(s.text, sizeof s.text, "rate=%lld.%lld/s burst=%lld", (long long)(tenths / 10),
                    (long long)(tenths % 10), (long long)s.burst);

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 /*
- * A token bucket of 10 to 20 a second that holds what comes in in a second, or more: up to 30. One
- * that holds less is full before the whole second is over that a Retry-After asks for; what comes
- * in then is lost to everybody who waits for it.
+ * A token bucket of 10 to 20 a second that holds 10 to 30. One that holds less than what comes in
+ * in a second is full before the whole second is over that a Retry-After asks for; what comes in
+ * then is lost to everybody who waits for it.
  */
 struct secret {
     double rate;
     int64_t burst;
-    int64_t requests; /* of a job for which a client that knew the limit needs 60 to 66 s */
+    int64_t requests; /* of a job for which a client that knew the limit needs 58 to 61 s */
     char text[80];    /* the limit as the mock reads it */
 };
 

@@ -19,10 +19,11 @@
 #define VIEW_NEVER INT64_MAX /* ready_ns: only an answer can decide */
 
 /* flags */
-#define VIEW_KEY_LEARNED  1u /* `limit` is believed, not stated */
-#define VIEW_KEY_LEARNING 2u /* nothing has refused yet: the pace still rises */
-#define VIEW_KEY_BROKEN   4u /* its breaker is open */
-#define VIEW_KEY_DISABLED 8u /* switched off by the operator */
+#define VIEW_KEY_LEARNED  1u  /* `limit` is believed, not stated */
+#define VIEW_KEY_LEARNING 2u  /* nothing has refused yet: the pace still rises */
+#define VIEW_KEY_BROKEN   4u  /* its breaker is open */
+#define VIEW_KEY_DISABLED 8u  /* switched off by the operator */
+#define VIEW_KEY_CLIMBING 16u /* the pace still rises, whatever the server tells of its quota */
 
 struct view_key {
     char provider[VIEW_NAME];

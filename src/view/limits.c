@@ -93,7 +93,9 @@ static void add_window(const struct view_key *k, struct buffer *to)
 static void add_rate(const struct view_key *k, struct buffer *to)
 {
     if (k->flags & VIEW_KEY_LEARNING) {
-        begin(to, "Limit:     not known yet; nothing has refused so far\n");
+        bool refused = k->refused > 0 || k->refused_ns > 0;
+        begin(to, refused ? "Limit:     not known yet; being learned\n"
+                          : "Limit:     not known yet; nothing has refused so far\n");
         return;
     }
     if (k->limit <= 0.0)

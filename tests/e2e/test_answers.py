@@ -12,7 +12,7 @@ import time
 import jsonschema
 import pytest
 
-from batch import FLYBALL, LONG_S, Batch
+from batch import FLYBALL, LONG_S, ROOT, Batch
 from mock_api import Mock
 from schemas import SCHEMAS, check_answer
 
@@ -93,6 +93,30 @@ def test_nothing_is_known_at_first(asker):
     assert asker.ask_json('why', 'last', code=3)['verdict'] == 'unknown'
     assert asker.ask_json('why', 'https://a.example/', code=3)['verdict'] == 'unknown'
     assert not list(asker.folder.rglob('*')), 'a question has left files'
+
+
+@pytest.fixture(name='later', scope='module')
+def fixture_later(tmp_path_factory):
+    """The environment of a command for which it is two hours later."""
+    folder = tmp_path_factory.mktemp('later')
+    subprocess.run(['gcc', '-shared', '-fPIC', '-o', folder / 'clock.so',
+                    ROOT / 'tests/prove/wall_clock.c'], check=True)
+    (folder / 'seconds').write_text('7200')
+    return {'LD_PRELOAD': str(folder / 'clock.so'), 'WALL_CLOCK': str(folder / 'seconds')}
+
+
+def test_limits_that_were_not_in_use_for_long(asker, api, later):
+    assert asker.run(f'{api}/{{1..5}}', '--jsonl', asker.out, '-q', *SLOW).returncode == 0
+    name = api.removeprefix('http://')
+    assert f'\n{name}:\n  Limit:     5.00/s, as stated\n' in asker.ask('limits').stdout
+    asker.env.update(later)
+    assert asker.ask('limits').stdout == 'No limit is in use now; --all shows those known.\n'
+    assert asker.ask_json('limits')['hidden'] == 1
+    told = asker.ask('limits', '--all', '-v').stdout
+    assert f'\n{name}:\n  Limit:     5.00/s, as stated\n' in told
+    assert re.search(r'^  Seen: +2h( \d+s)? ago', told, re.M), told
+    only, = asker.ask_json('limits', '--all')['limits']
+    assert only['provider'] == name and -7300 < only['seen_in_s'] < -7190
 
 
 def test_status_of_one_that_runs(asker, api, running):

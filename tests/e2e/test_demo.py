@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,15 @@ def environment(folder, **more):
 
 
 def files(folder):
-    return [p for p in folder.rglob('*') if not p.is_dir()]
+    """What it leaves behind, but for the one record that `flyball why last` answers from."""
+    kept = folder / 'state/flyball/demo.run'
+    return [p for p in folder.rglob('*') if not p.is_dir() and p != kept]
+
+
+def ask(folder, *words):
+    return subprocess.run([FLYBALL, *words], env=environment(folder), cwd=folder, text=True,
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False,
+                          timeout=LONG_S)
 
 
 def demo(folder, *words):
@@ -46,6 +55,90 @@ def test_it_ends_by_itself_and_tells_the_secret(tmp_path):
     needed = float(re.search(r'A client that knew it needs ([\d.]+) s', told).group(1))
     assert abs(needed - (60 - int(burst)) / float(rate)) < 0.06
     assert 0 < int(re.search(r'flyball used (\d+) %', told).group(1)) <= 100
+
+
+def test_what_it_says_next_works(tmp_path):
+    told = demo(tmp_path, '--requests', '120', '--seed', '7')
+    refused = int(re.search(r'accepted, (\d+) refused', told).group(1))
+    assert refused > 0 and '       flyball why last   flyball fetch ' in told
+    done = ask(tmp_path, 'why', 'last')
+    assert done.returncode == 0 and re.search(r'^  because  \w+: ', done.stdout, re.M), done
+    assert re.search(r'^  refused  .*, item 1\.\d+$', done.stdout, re.M), done
+    done = ask(tmp_path, 'status')
+    assert done.returncode == 0 and '120' in done.stdout and 'demo-' not in done.stdout, done
+    assert not files(tmp_path)
+
+
+def test_nothing_is_kept_where_there_is_no_folder(tmp_path):
+    env = {k: v for k, v in environment(tmp_path).items() if k not in ('HOME', 'XDG_STATE_HOME')}
+    done = subprocess.run([FLYBALL, 'demo', '--requests', '3'], env=env, cwd=tmp_path, text=True,
+                          capture_output=True, check=False, timeout=LONG_S)
+    assert done.returncode == 0 and 'why last' not in done.stdout
+    assert not list(tmp_path.rglob('*'))
+
+
+def watched(folder, *words):
+    """The same, and the arrivals as the API saw them: (instant, was it accepted)."""
+    arrivals = {}
+    with subprocess.Popen([FLYBALL, 'demo', *words], env=environment(folder), cwd=folder, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            url = re.search(r'http://127\.0\.0\.1:\d+', ''.join(told))
+            if not url or ' 429s ' not in line:
+                continue
+            try:
+                with urllib.request.urlopen(f'{url.group()}/__log', timeout=LONG_S) as answer:
+                    log = answer.read().decode()
+            except OSError:
+                continue  # that was the last line
+            for row in log.splitlines():
+                kind, at_ns, *rest = row.split('\t')
+                if kind == 'A':
+                    arrivals[int(rest[1])] = (int(at_ns), rest[7] == 'A')
+    assert process.returncode == 0 and not files(folder)
+    return ''.join(told), [arrivals[number] for number in sorted(arrivals)]
+
+
+def judged(arrivals, rate, burst):
+    """What a bucket of that rate and burst says to each of them."""
+    held, last_ns = burst, arrivals[0][0]
+    for at_ns, _ in arrivals:
+        held, last_ns = min(burst, held + (at_ns - last_ns) / 1e9 * rate), at_ns
+        yield held >= 1
+        held -= held >= 1
+
+
+# As large as people see it. A busy machine is late, which costs a share: nobody is three times.
+def test_at_full_size(tmp_path):
+    for seed in ('4711', '1001', '1011'):
+        began = time.monotonic()
+        told, arrivals = watched(tmp_path, '--seed', seed)
+        took_s = time.monotonic() - began
+        done, of = map(int, re.search(r'(\d+) of (\d+) done in [\d.]+ s, none lost', told).groups())
+        assert done == of > 500 and took_s < 90
+        used = int(re.search(r'flyball used (\d+) %', told).group(1))
+        if used >= 90:
+            break
+    assert used >= 90, told
+    rate, burst = map(float, re.search(r'The secret was ([\d.]+)/s, burst (\d+)\.', told).groups())
+    # The limit that is told at the end is the one by which each request was judged.
+    assert len(arrivals) > of / 2 and not all(accepted for _, accepted in arrivals)
+    assert list(judged(arrivals, rate, burst)) == [accepted for _, accepted in arrivals]
+    assert list(judged(arrivals, rate * 1.2, burst)) != [accepted for _, accepted in arrivals]
+    near = [float(x) for x in re.findall(r'the limit is near ([\d.]+)/s', told)]
+    below = [float(x) for x in re.findall(r'the limit is somewhere below ([\d.]+)/s', told)]
+    assert len(below) == 1 and below[0] >= rate and len(near) <= 1, told
+    assert all(0.9 * rate < x < 1.25 * rate for x in near), told
+
+
+@pytest.mark.parametrize('dialect', ['github', 'ietf'])
+def test_no_time_to_go_before_the_pace_is_found(tmp_path, dialect):
+    told = demo(tmp_path, '--requests', '60', '--seed', '3', '--dialect', dialect)
+    lines = [line for line in told.splitlines() if ' 429s ' in line]
+    assert lines[0].endswith('learning'), told
+    assert not re.search(r'bound by ~0\.\d+/s', told), told
 
 
 def test_same_seed_same_secret(tmp_path):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The library from other languages: the same calls give the same answers, to the last digit.
 
-C, Python and Node are always tried; Go and Rust where their compilers are.
+C, Python and Node are always tried; Go and Rust where their compilers are, and else it says so.
 """
 import asyncio
 import os
@@ -62,14 +62,16 @@ def build_rust(where):
     return [where / 'embed']
 
 
-LANGUAGES = {'c': build_c, 'python': build_python, 'node': build_node}
-LANGUAGES.update({name: build for name, tool, build in [('go', 'go', build_go),
-                                                        ('rust', 'rustc', build_rust)]
-                  if shutil.which(tool)})
+LANGUAGES = {'c': build_c, 'python': build_python, 'node': build_node, 'go': build_go,
+             'rust': build_rust}
+COMPILERS = {'go': 'go', 'rust': 'rustc'}  # which may be missing, and is then told
 
 
 @pytest.fixture(scope='module', params=LANGUAGES)
 def embed(request, tmp_path_factory):
+    compiler = COMPILERS.get(request.param)
+    if compiler and not shutil.which(compiler):
+        pytest.skip(f'there is no {compiler} on this machine')
     return LANGUAGES[request.param](tmp_path_factory.mktemp(request.param))
 
 
@@ -85,6 +87,67 @@ def test_each_language_gives_the_same_answers(embed, in_c, spec):
 
 def test_each_language_tells_a_mistake(embed):
     assert run(*embed, 'rate=ten/s', expect=2).startswith('embed: rate=ten/s: not understood')
+
+
+# -------------------------------------------------------------------- one ledger, two languages
+
+# Each number that is read is so many tries; the answer is how many of them were granted.
+TRIES_PYTHON = '''import sys, flyball
+limiter = flyball.Limiter('rate=1/1h burst=9', ledger=sys.argv[1],
+                          key=('api.example.com', 'core', 'token'))
+for line in sys.stdin:
+    print(sum(limiter.try_take()[0] is not None for _ in range(int(line))), flush=True)
+'''
+TRIES_NODE = '''import { createInterface } from 'node:readline';
+import { Limiter } from './flyball.js';
+const limiter = new Limiter('rate=1/1h burst=9', {
+  ledger: process.argv[2], key: ['api.example.com', 'core', 'token'],
+});
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(Array.from({ length: Number(line) }, () => limiter.tryTake().grant)
+    .filter(Boolean).length);
+}
+limiter.close();
+'''
+
+
+def try_all(processes, tries):
+    for process in processes:
+        process.stdin.write(f'{tries}\n')
+        process.stdin.flush()
+    return [int(process.stdout.readline()) for process in processes]
+
+
+def test_python_and_node_spend_one_budget(tmp_path):
+    build_node(tmp_path)
+    (tmp_path / 'tries.mjs').write_text(TRIES_NODE)
+    argv = [*[['/usr/bin/python3', '-c', TRIES_PYTHON]] * 2, ['node', tmp_path / 'tries.mjs']]
+    processes = [subprocess.Popen([*map(str, one), str(tmp_path / 'ledger')], text=True,
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  env=dict(ENV, PYTHONPATH=str(EXAMPLES / 'python')))
+                 for one in argv]
+    try:
+        assert try_all(processes, 1) == [1, 1, 1]  # each of them has it, then all go for the rest
+        assert sum(try_all(processes, 20)) == 6
+    finally:
+        for process in processes:
+            process.stdin.close()
+            assert process.wait(60) == 0
+            process.stdout.close()
+
+
+def test_a_ledger_tells_its_mistakes(tmp_path):
+    ledger = flyball.Ledger(tmp_path / 'ledger')
+    with pytest.raises(ValueError, match='rate=ten/s: not understood'):
+        flyball.Limiter('rate=ten/s', ledger=ledger, key=('p',))
+    (tmp_path / 'other').write_text('no ledger')
+    with pytest.raises(ValueError, match='other: is not a ledger'):
+        flyball.Limiter(ledger=tmp_path / 'other', key=('p',))
+    with pytest.raises(OSError, match='missing/ledger'):
+        flyball.Limiter(ledger=tmp_path / 'missing/ledger', key=('p',))
+    one, same, other = (flyball.Limiter('rate=1/1h burst=1', ledger=ledger, key=(name,))
+                        for name in 'aab')
+    assert one.try_take()[0] and not same.try_take()[0] and other.try_take()[0]
 
 
 # ------------------------------------------------------------------------- the Python module
@@ -123,6 +186,53 @@ def test_asyncio_waits_for_a_report_where_only_that_helps():
         first.report()
         grant = await asyncio.wait_for(second, 60)
         grant.cancel()
+
+    asyncio.run(main())
+
+
+def test_asyncio_in_one_loop_after_another():
+    limiter = flyball.Limiter('rate=500/s burst=1')
+
+    async def one():
+        async with limiter.take() as grant:
+            grant.status = 200
+
+    async def several():
+        await asyncio.gather(*(one() for _ in range(4)))
+
+    async def stopped():  # with one that waits, and others behind it
+        waiting = [asyncio.ensure_future(one()) for _ in range(4)]
+        await asyncio.sleep(0)
+        return waiting
+
+    for each in (several, several, stopped, several):
+        asyncio.run(each())
+    (grant, _), tries = limiter.try_take(), 0
+    while not grant and tries < 1000:
+        time.sleep(0.001)
+        (grant, _), tries = limiter.try_take(), tries + 1
+    grant.report()  # the loop that would be woken is closed
+
+
+def test_asyncio_one_that_waits_can_be_cancelled():
+    limiter = flyball.Limiter('adapt=off concurrency=1')
+
+    async def main():
+        first = await limiter.take()
+        head, behind = (asyncio.ensure_future(limiter.take().__aenter__()) for _ in range(2))
+        await asyncio.sleep(0.02)
+        head.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await head
+        assert not behind.done()
+        first.report()
+        grant = await asyncio.wait_for(behind, 60)  # what the other waited for is not lost
+        late = asyncio.ensure_future(limiter.take().__aenter__())
+        await asyncio.sleep(0.02)
+        late.cancel()
+        grant.report()
+        await asyncio.sleep(0)
+        assert late.cancelled() and limiter.try_take()[0]
 
     asyncio.run(main())
 

@@ -204,6 +204,18 @@ def test_14_interrupt_once_and_twice(batch, origin):
     assert process.returncode == 130
 
 
+def test_14_an_interrupt_has_five_seconds_for_what_is_under_way(batch, origin):
+    urls = batch.write([f'{origin.url}/slow/600000/{i}' for i in range(3)])
+    process = batch.start(urls, '--jsonl', batch.out, *FAST)
+    wait_for(lambda: len(origin.arrivals) >= 3)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    told = process.communicate(timeout=LONG_S)[1]
+    spent = time.monotonic() - began
+    assert process.returncode == 130 and 'resume: ' in told
+    assert 4 < spent < 8, spent  # three seconds for a machine that has other things to do
+
+
 def test_15_killed_and_resumed(batch, origin):
     urls = batch.write([f'{origin.url}/ok/{i}' for i in range(300)])
     words = [urls, '--jsonl', batch.out, '--request-id', '--limit', 'rate=60/s burst=1']
@@ -464,6 +476,11 @@ def test_28_a_token_appears_nowhere(batch, origin):
     told = batch.run(f'{origin.url}/ok/2?key={CANARY}', '--jsonl', '/dev/full',
                      f'-HX-Own: {CANARY}', '--provider', 'another', *FAST)
     assert 'resume: ' in told.stderr and CANARY not in told.stderr
+    for words in (['status'], ['limits', '--all', '-v'], ['learned', '-v'], ['deferred'],
+                  ['why', 'last'], ['why', '2'], ['top', '--once']):
+        for form in ([], ['--json']):
+            done = flyball(*words, *form, env=batch.env)
+            assert done.stdout and CANARY not in done.stdout + done.stderr, words
     kept = [p for p in batch.folder.rglob('*') if p.is_file() and p != urls]
     assert kept and not [p for p in kept if CANARY.encode() in p.read_bytes()]
 
@@ -481,14 +498,14 @@ def test_29_help_is_quick_and_opens_nothing(tmp_path):
         opened = re.findall(r'\b(?:open|openat|creat|mkdir)\([^"]*"([^"]+)"', trace.read_text())
         assert opened and not [p for p in opened if not re.search(r'\.so(\.|$)|ld\.so\.cache', p)]
     assert not list(here.iterdir())
-    # In the time of the processor, the best of some: 7 ms where nothing else runs.
+    # In the time of the processor, the best of some: 7 ms.
     spent = []
     for _ in range(20):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert flyball('--help').returncode == 0
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 0.05
+    assert min(spent) < 0.01
 
 
 def test_30_signals():

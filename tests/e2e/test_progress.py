@@ -3,12 +3,13 @@
 import json
 import re
 import signal
+import subprocess
 import time
 
 import pytest
 
 import terminal
-from batch import LONG_S
+from batch import FLYBALL, LONG_S
 from mock_api import Mock
 from terminal import drawn
 
@@ -154,12 +155,14 @@ def test_a_plan_knows_the_quota_that_an_earlier_batch_was_told(batch):
     with Mock('--limit', 'fixed=5000/1h', '--dialect', 'ietf') as api:
         url = f'http://127.0.0.1:{api.port}'
         assert batch.run(f'{url}/a/{{1..30}}', '--jsonl', batch.out, '-q').returncode == 0
-        # Four windows and a bit after the one that is open, whenever it opened.
         opened = json.loads(batch.run(f'{url}/b/{{1..4970}}', '--plan', '--progress=json').stdout)
         plan = json.loads(batch.run(f'{url}/b/{{1..25000}}', '--plan', '--progress=json').stdout)
+        known = subprocess.run([FLYBALL, 'limits', '--json'], env=batch.env, check=True,
+                               stdout=subprocess.PIPE).stdout
         kept = batch.run(f'{url}/b/{{1..25000}}', '--plan', '--limit', 'pacing=even')
         assert api.stats()['arrivals'] == 30
-    # By the quota or by the pace that was learned from it, as the phase of its window has it.
+    # What is left until the reset, four windows, and thirty of the sixth.
     assert plan['now']['remaining'] == 4970
-    assert 4.0 * 3600 <= plan['now']['eta_s'] <= 5.5 * 3600
+    reset_s = json.loads(known)['limits'][0]['quota']['reset_in_s']
+    assert plan['now']['eta_s'] == pytest.approx(reset_s + 4.006 * 3600, rel=0.05)
     assert opened['now']['eta_s'] <= 1.2 * 3600 and 'duration  not known' not in kept.stdout

@@ -86,6 +86,15 @@ static inline void mock_rig_open(struct mock_rig *m, struct engine_options *o, c
         fail_msg("%s", err.text);
 }
 
+/* Another client of the same API, so much later: its clock begins anew, that of the API goes on. */
+static inline void mock_rig_again(struct mock_rig *m, struct engine_options *o, int64_t later_ns)
+{
+    m->phase_ns += m->rig.now_ns - RIG_EPOCH + later_ns;
+    rig_fini(&m->rig);
+    rig_open(&m->rig, o);
+    m->rig.plan = mock_plan;
+}
+
 static inline void mock_rig_fini(struct mock_rig *m)
 {
     rig_fini(&m->rig);

@@ -6,8 +6,10 @@
 #include "mock_rig.h"
 
 #include "fetch/fetch_parts.h"
+#include "fetch/look.h"
 
 #define STEP_NS (250 * MS)
+#define BEFORE  30 /* requests of an earlier batch */
 
 struct batch {
     const char *name;
@@ -19,6 +21,7 @@ struct batch {
     double off_most; /* of the estimate at a tenth */
     double plan_off; /* of the plan; 0: none is possible */
     int64_t phase_s; /* how far the API's window is when it begins */
+    int64_t later_s; /* of a quota that was told before: so much earlier */
 };
 
 static struct mock_rig mock;
@@ -103,28 +106,30 @@ static void run_batch(const struct batch *b)
 
 static const struct batch BATCHES[] = {
     {"a stated rate", 2000, "rate=10/s burst=20", "none", "rate=10/s burst=5", ETA_BOUND_RATE, 0.1,
-     0.05, 0},
-    {"a learned rate", 3000, "rate=15/s burst=20", "retry-after", "", ETA_BOUND_RATE, 0.1, 0, 0},
-    {"a quota by the minute", 1500, "fixed=200/1m", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0},
-    {"a quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0},
+     0.05, 0, 0},
+    {"a learned rate", 3000, "rate=15/s burst=20", "retry-after", "", ETA_BOUND_RATE, 0.1, 0, 0, 0},
+    {"a quota by the minute", 1500, "fixed=200/1m", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0, 0},
+    {"a quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0, 0, 0},
     {"the same from its middle on", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0.1, 0,
-     2000},
-    {"an even pace", 8000, "fixed=1000/15m", "github", "pacing=even", ETA_BOUND_QUOTA, 0.1, 0, 100},
+     2000, 0},
+    {"an even pace", 8000, "fixed=1000/15m", "github", "pacing=even", ETA_BOUND_QUOTA, 0.1, 0, 100,
+     0},
     {"an even pace within one window", 3000, "fixed=5000/1h", "github", "pacing=even reserve=20%",
-     ETA_BOUND_QUOTA, 0.1, 0, 0},
+     ETA_BOUND_QUOTA, 0.1, 0, 0, 0},
     {"a quota on demand, some kept back", 8000, "fixed=1000/15m", "github",
-     "pacing=demand reserve=20%", ETA_BOUND_QUOTA, 0.1, 0, 100},
+     "pacing=demand reserve=20%", ETA_BOUND_QUOTA, 0.1, 0, 100, 0},
     {"a preset with a window", 20000, "fixed=5000/1h", "github", "window=900/1m concurrency=100",
-     ETA_BOUND_QUOTA, 0.1, 0, 0},
+     ETA_BOUND_QUOTA, 0.1, 0, 0, 0},
     {"a stated rate below the quota", 4000, "fixed=5000/1h", "github", "rate=1/s burst=1",
-     ETA_BOUND_RATE, 0.1, 0.05, 0},
+     ETA_BOUND_RATE, 0.1, 0.05, 0, 0},
     {"a stated rate above the quota", 15000, "fixed=5000/1h", "github", "rate=3/s burst=1",
-     ETA_BOUND_QUOTA, 0.1, 0, 0},
-    {"a quota in another dialect", 3000, "fixed=500/1m", "openai", "", ETA_BOUND_QUOTA, 0.1, 0, 20},
+     ETA_BOUND_QUOTA, 0.1, 0, 0, 0},
+    {"a quota in another dialect", 3000, "fixed=500/1m", "openai", "", ETA_BOUND_QUOTA, 0.1, 0, 20,
+     0},
     {"a stated window of an hour", 5000, "window=1000/1h", "none", "window=1000/1h margin=0%",
-     ETA_BOUND_WINDOW, 0.1, 0.05, 0},
+     ETA_BOUND_WINDOW, 0.1, 0.05, 0, 0},
     {"a window with its margin", 5000, "window=1000/1h", "none", "window=1000/1h", ETA_BOUND_WINDOW,
-     0.1, 0.05, 0},
+     0.1, 0.05, 0, 0},
 };
 
 static void times_come_true(void **state)
@@ -134,10 +139,107 @@ static void times_come_true(void **state)
         run_batch(&BATCHES[i]);
 }
 
+/* --------------------------------------------------------------- a quota that is known before */
+
+/* What an earlier batch leaves: its record (store/runs.h), and what its limiter had learned. */
+static struct view_batch record;
+static unsigned char learned[4096];
+static int learned_size;
+static int64_t passed_ns;
+
+static struct fly_limiter *limiter_of(void *user, const struct engine_key *k, int64_t now_ns,
+                                      struct fly_error *err)
+{
+    struct fly_limiter *l = fly_limiter_new(fetch.o->limit, now_ns, 6, err);
+
+    (void)user;
+    (void)k;
+    assert_int_equal(fly_limiter_load(l, now_ns, passed_ns, learned, (size_t)learned_size, err), 0);
+    return l;
+}
+
+static void keep_learned(void *arg, const struct engine_key_state *s)
+{
+    (void)arg;
+    learned_size = fly_limiter_save(s->limiter, mock.rig.now_ns, learned, sizeof learned);
+}
+
+static void run_earlier_batch(void)
+{
+    struct progress p;
+    static struct look l;
+
+    for (int i = 0; i < BEFORE; i++)
+        rig_get(&mock.rig, "http://a.example/");
+    rig_run(&mock.rig);
+    fb_look(&fetch, &l, &p);
+    assert_int_equal(l.count, 1);
+    record = (struct view_batch){.key_count = 1};
+    record.key[0] = l.shown[0];
+    fb_engine_keys(mock.rig.engine, keep_learned, NULL);
+    assert_true(learned_size > 0);
+}
+
+/* The plan knows what the API told another batch, and that batch's limiter is gone on with. */
+static void run_planned(const struct batch *b)
+{
+    static struct view_batch *records[] = {&record};
+    struct fetch_options o;
+
+    begin(b, &o);
+    run_earlier_batch();
+    passed_ns = b->later_s * S;
+    int64_t moved_ns = mock.rig.now_ns - RIG_EPOCH + passed_ns;
+    record.key[0].quota_reset_ns -= moved_ns;
+    record.key[0].seen_ns -= moved_ns;
+    o.engine.limiter_of = limiter_of;
+    mock_rig_again(&mock, &o.engine, passed_ns);
+    mock.rig.on_result = note_end;
+    fetch = (struct fetch){.o = &o,
+                           .engine = mock.rig.engine,
+                           .total = b->items,
+                           .seen = b->items,
+                           .list_ended = true,
+                           .began_ns = RIG_EPOCH,
+                           .runs = {.batch = records, .count = 1}};
+    double planned_s = plan(b);
+    rig_run(&mock.rig);
+    assert_int_equal(fetch.count[ENTRY_done], b->items);
+    check(b, "planned", planned_s, b->plan_off);
+    mock_rig_fini(&mock);
+}
+
+static const struct batch PLANNED[] = {
+    {"a known quota by the hour", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0, 0.05, 0,
+     60},
+    {"the same in its middle", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0, 0.05, 2000,
+     60},
+    {"one whose window is told, near its end", 20000, "fixed=5000/1h", "ietf", "", ETA_BOUND_QUOTA,
+     0, 0.05, 3300, 60},
+    {"the same with some left over", 8000, "fixed=5000/1h", "ietf", "", ETA_BOUND_QUOTA, 0, 0.05,
+     1000, 600},
+    {"a known quota that is full again", 20000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0,
+     0.05, 0, 3570},
+    {"what fits into the open window", 3000, "fixed=5000/1h", "github", "", ETA_BOUND_QUOTA, 0,
+     0.05, 600, 60},
+    {"a known quota by the minute", 3000, "fixed=500/1m", "openai", "", ETA_BOUND_QUOTA, 0, 0.05, 0,
+     5},
+    {"a known quota, spent evenly", 8000, "fixed=1000/15m", "github", "pacing=even",
+     ETA_BOUND_QUOTA, 0, 0.05, 100, 60},
+};
+
+static void plans_of_known_quotas_come_true(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(PLANNED); i++)
+        run_planned(&PLANNED[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_come_true),
+        cmocka_unit_test(plans_of_known_quotas_come_true),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

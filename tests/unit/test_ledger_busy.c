@@ -16,6 +16,7 @@
 #include <flyball/observe.h>
 #include <flyball/state.h>
 
+#include "ledger/inner.h"
 #include "ledger/life.h"
 #include "ledger/watch.h"
 
@@ -120,6 +121,18 @@ static bool load(struct scene *s)
     return fly_limiter_load(s->l, 0, 0, "", 0, &err) == -EBUSY;
 }
 
+static bool load_first(struct scene *s)
+{
+    return fb_limiter_load_first(s->l, 0, 0, "", 0) == -EBUSY;
+}
+
+static bool secret(struct scene *s)
+{
+    unsigned char bytes[FB_SIPHASH_SECRET_BYTES];
+
+    return fb_ledger_secret(s->ledger, NULL, bytes) == -EBUSY;
+}
+
 static bool learned(struct scene *s)
 {
     struct fly_learned x = {.size = sizeof(x)};
@@ -157,8 +170,8 @@ typedef bool (*call)(struct scene *s);
 
 static const call slot_calls[] = {take,       why,         take_one,      take_both, rate,
                                   open_again, reconfigure, save,          load,      learned,
-                                  usage,      available,   window_in_use, tell};
-static const call head_calls[] = {open_again, reconfigure};
+                                  usage,      available,   window_in_use, tell,      load_first};
+static const call head_calls[] = {open_again, reconfigure, secret};
 
 /* ---- all at once ---- */
 

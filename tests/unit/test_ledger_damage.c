@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Damaged ledgers: whatever the bytes are, no limit is passed and time goes on. */
+/* Damaged ledgers: whatever the bytes and modes are, no limit is passed and time goes on. */
 #include "ledger_rig.h"
 
 #include <errno.h>
@@ -418,6 +418,40 @@ static void half_a_move_never_was(void **state)
     place_free(&place);
 }
 
+/* As a user for whom the mode of a file counts. */
+static _Noreturn void open_what_may_not_be_written(const char *path)
+{
+    struct fly_ledger *ledger = NULL;
+    struct fly_error err = {""};
+
+    if (geteuid() == 0 && (setgid(12345) < 0 || setuid(12345) < 0))
+        _exit(2);
+    if (fly_ledger_open(path, NULL, &ledger, &err) < 0)
+        _exit(3);
+    fly_ledger_close(ledger);
+    if (chmod(path, 0400) < 0)
+        _exit(4);
+    bool is_refused = fly_ledger_open(path, NULL, &ledger, &err) == -EACCES;
+    _exit(is_refused && strstr(err.text, "readable and writable") ? 0 : 1);
+}
+
+static void a_file_that_may_not_be_written_is_refused(void **state)
+{
+    struct place place = place_new();
+
+    (void)state;
+    if (geteuid() == 0)
+        assert_int_equal(chown(place.folder, 12345, 12345), 0);
+    pid_t child = fork();
+    if (child == 0)
+        open_what_may_not_be_written(place.path);
+    assert_int_equal(status_of(child), 0);
+    struct stat st;
+    assert_int_equal(stat(place.path, &st), 0); /* and is left as it was */
+    assert_int_equal(st.st_mode & 0777, 0400);
+    place_free(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +466,7 @@ int main(void)
         cmocka_unit_test(half_a_change_is_undone),
         cmocka_unit_test(a_whole_change_holds),
         cmocka_unit_test(half_a_move_never_was),
+        cmocka_unit_test(a_file_that_may_not_be_written_is_refused),
     };
 
     return cmocka_run_group_tests_name("ledger, damaged", tests, NULL, NULL);

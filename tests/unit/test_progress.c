@@ -262,6 +262,26 @@ static void eta_of_a_quota(void **state)
     check_eta(&k, 1.0, false, 1000 * S, ETA_BOUND_ANSWERS);
 }
 
+/* A short quota is told, and the pace is still far from it: what it will be nobody knows. */
+static void eta_of_a_pace_that_climbs(void **state)
+{
+    struct eta_key k = {.todo = 20,
+                        .rate = 0.5,
+                        .climbs = true,
+                        .quota = {.limit = 24, .left = 23, .window_ns = 2 * S, .more_ns = 2 * S}};
+
+    (void)state;
+    check_eta(&k, 5.0, false, FB_ETA_UNKNOWN, ETA_BOUND_NOTHING);
+    k.todo = 60;
+    check_eta(&k, 5.0, true, FB_ETA_UNKNOWN, ETA_BOUND_NOTHING);
+    k.rate = 10.0; /* there it is */
+    check_eta(&k, 5.0, false, 4 * S + 2 * S * 13 / 24, ETA_BOUND_QUOTA);
+    k.todo = 20;
+    check_eta(&k, 5.0, false, 2 * S, ETA_BOUND_QUOTA);
+    k.quota.limit = 0; /* none is told any more */
+    check_eta(&k, 5.0, false, FB_ETA_UNKNOWN, ETA_BOUND_NOTHING);
+}
+
 static void the_last_key_decides(void **state)
 {
     struct eta_key k[] = {{.todo = 10, .rate = 1.0}, {.todo = 10, .rate = 0.5}, {.todo = 0}};
@@ -292,6 +312,7 @@ int main(void)
         cmocka_unit_test(eta_without_limits),
         cmocka_unit_test(eta_of_a_window),
         cmocka_unit_test(eta_of_a_quota),
+        cmocka_unit_test(eta_of_a_pace_that_climbs),
         cmocka_unit_test(the_last_key_decides),
     };
 

@@ -7,6 +7,7 @@
 
 #include "core/adapt/probe_parts.h"
 #include "core/controller.h"
+#include "core/state.h"
 
 struct saved {
     unsigned char bytes[FLY_STATE_BYTES];
@@ -492,6 +493,26 @@ static void figures_of_the_others(void **state)
     fly_limiter_free(probing);
 }
 
+/* Told from the bytes alone, whoever wrote them. */
+static void bytes_say_whether_something_was_learned(void **state)
+{
+    struct fly_limiter *plain = fly_limiter_new("rate=1/s", 0, 1, NULL);
+    struct fly_limiter *learns = fly_limiter_new("", 0, 1, NULL);
+    struct saved nothing = save(plain, 0), s = save(learns, 0);
+
+    (void)state;
+    assert_false(fb_state_is_learned(nothing.bytes, nothing.size));
+    assert_true(fb_state_is_learned(s.bytes, s.size));
+    assert_false(fb_state_is_learned(s.bytes, 16));
+    s.bytes[8]++; /* another version */
+    assert_false(fb_state_is_learned(s.bytes, s.size));
+    s.bytes[8]--;
+    s.bytes[0]++; /* something else */
+    assert_false(fb_state_is_learned(s.bytes, s.size));
+    fly_limiter_free(plain);
+    fly_limiter_free(learns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +531,7 @@ int main(void)
         cmocka_unit_test(windows_are_known_by_their_opening),
         cmocka_unit_test(figures_of_step),
         cmocka_unit_test(figures_of_the_others),
+        cmocka_unit_test(bytes_say_whether_something_was_learned),
     };
 
     return cmocka_run_group_tests_name("state", tests, NULL, NULL);

@@ -48,6 +48,15 @@ static void end_key(struct fly_table *t, int number, int64_t now_ns, uint64_t ti
     fly_table_report(t, &id, now_ns, &o);
 }
 
+static struct fly_usage key_usage(struct fly_table *t, int number, int64_t now_ns)
+{
+    struct fly_id id = id_of(t, number);
+    struct fly_usage u = {.size = sizeof(u)};
+
+    assert_int_equal(fly_table_key_usage(t, &id, now_ns, &u), 0);
+    return u;
+}
+
 #define OK INT64_C(-1)
 
 static struct fly_table_usage usage(struct fly_table *t)
@@ -305,6 +314,60 @@ static void why_of_keys_that_are_there_and_not(void **state)
 }
 
 /* ---- forgetting ---- */
+
+static void usage_of_one_key_is_that_of_a_limiter(void **state)
+{
+    static const char *const SPECS[] = {"rate=2/s burst=4", "window=10/1m",
+                                        "concurrency=3 rate=9/s"};
+    struct fly_usage small = {.size = sizeof(small) - 1};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(SPECS); i++) {
+        struct fly_table *t = table(SPECS[i], 8);
+        struct fly_limiter *l = fly_limiter_new(SPECS[i], 0, 1, NULL);
+        struct fly_id id = id_of(t, 1);
+        uint64_t ticket;
+
+        for (int n = 0; n < 12; n++) {
+            struct fly_usage mine = {.size = sizeof(mine)};
+            int64_t now_ns = n * S / 8;
+            assert_int_equal(fly_limiter_usage(l, now_ns, &mine), 0);
+            struct fly_usage of_key = key_usage(t, 1, now_ns);
+            assert_memory_equal(&of_key, &mine, sizeof(mine));
+            int64_t at_ns = fly_limiter_take(l, now_ns, 1, &ticket);
+            assert_int_equal(take_key(t, 1, now_ns, &ticket), at_ns);
+        }
+        assert_true(key_usage(t, 1, 2 * S).in_flight > 2);
+        assert_int_equal(key_usage(t, 2, 2 * S).used, 0); /* which is not there, and stays so */
+        assert_int_equal(usage(t).keys, 1);
+        assert_int_equal(fly_table_key_usage(t, &id, 0, &small), -EINVAL);
+        fly_limiter_free(l);
+        fly_table_free(t);
+    }
+}
+
+/* A hold is told, and a key that was brief is so again. */
+static void usage_of_a_key_changes_nothing(void **state)
+{
+    struct fly_table *t = table("rate=2/s burst=4", 8);
+    struct fly_id id = id_of(t, 1);
+    struct fly_usage u = {.size = sizeof(u)};
+    uint64_t ticket;
+
+    (void)state;
+    assert_int_equal(take_key(t, 1, 0, &ticket), 0);
+    assert_int_equal(key_usage(t, 1, 0).in_flight, 1);
+    assert_int_equal(usage(t).with_more, 0);
+    fb_alloc_fail_at(1);
+    assert_int_equal(fly_table_key_usage(t, &id, 0, &u), -ENOMEM);
+    fb_alloc_fail_at(0);
+    end_key(t, 1, 0, ticket, 30 * S);
+    u = key_usage(t, 1, S);
+    assert_int_equal(u.limited, 1);
+    assert_at_least(u.next_ns, 30 * S);
+    assert_int_equal(usage(t).with_more, 1);
+    fly_table_free(t);
+}
 
 static void only_what_is_safe_is_forgotten(void **state)
 {
@@ -642,6 +705,8 @@ int main(void)
         cmocka_unit_test(a_true_cost_is_kept_until_it_is_reported),
         cmocka_unit_test(tickets_are_of_their_key),
         cmocka_unit_test(why_of_keys_that_are_there_and_not),
+        cmocka_unit_test(usage_of_one_key_is_that_of_a_limiter),
+        cmocka_unit_test(usage_of_a_key_changes_nothing),
         cmocka_unit_test(only_what_is_safe_is_forgotten),
         cmocka_unit_test(windows_are_forgotten_when_empty),
         cmocka_unit_test(bounds_on_what_is_out_are_forgotten_with_it),

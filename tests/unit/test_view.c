@@ -197,6 +197,33 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "3 more with --all\n");
 }
 
+/* Stopped soon after the first refusal: it holds, and the limit is not known yet. */
+static void a_limit_that_is_being_learned_says_so(void **state)
+{
+    struct view_key key = held();
+    struct view_limits v = {.key = &key, .key_count = 1};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    key.flags = VIEW_KEY_LEARNING;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: WARNING \u25b2\n\napi.crossref.org:\n"
+          "  Limit:     not known yet; being learned\n"
+          "  Next:      in 41 s (14:32:48), because: hold\n");
+    key.refused_ns = 0; /* counted, and by an earlier run */
+    key.ready_ns = 0;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n\napi.crossref.org:\n"
+          "  Limit:     not known yet; being learned\n");
+    key.refused = 0;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n\napi.crossref.org:\n"
+          "  Limit:     not known yet; nothing has refused so far\n");
+}
+
 static void a_narrow_window_folds_at_blanks(void **state)
 {
     struct view_key key = held();
@@ -631,6 +658,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_laid_out_as_remaining_and_reset),
         cmocka_unit_test(verbose_limits_say_where_they_are_from),
+        cmocka_unit_test(a_limit_that_is_being_learned_says_so),
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
