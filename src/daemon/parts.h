@@ -154,8 +154,15 @@ static inline struct daemon *fb_daemon_of(const struct call *c)
 
 /* ---- status.c ---- */
 void fb_status_answer(struct call *c);
-/* As /status has it at the public door, or at the others. */
-void fb_status_write(struct daemon *d, bool is_public, struct buffer *out);
+
+/* What a status may go without: much to send, and seldom read. */
+#define STATUS_SETS  1u /* how every provider and pool fared: waits, latencies */
+#define STATUS_USAGE 2u /* of every limit */
+#define STATUS_ITEMS 4u /* that are watched; they have events of their own */
+#define STATUS_WHOLE (STATUS_SETS | STATUS_USAGE | STATUS_ITEMS)
+
+/* As /status has it at the public door, or at the others; of what may be left out these parts. */
+void fb_status_write(struct daemon *d, bool is_public, unsigned parts, struct buffer *out);
 void fb_status_view_answer(struct call *c);
 void fb_top_view_answer(struct call *c);
 void fb_status_tick(struct daemon *d, struct buffer *out);

@@ -57,7 +57,7 @@ static void write_figures(struct daemon *d, enum sse_figures which, struct buffe
     if (which == SSE_TICK)
         fb_status_tick(d, out);
     else
-        fb_status_write(d, which == SSE_STATUS_PUBLIC, out);
+        fb_status_write(d, which == SSE_STATUS_PUBLIC, STATUS_SETS | STATUS_USAGE, out);
     while (!out->failed && out->size > 0 && out->bytes[out->size - 1] == '\n')
         out->size--;
 }
