@@ -7,6 +7,7 @@
 
 #include "core/adapt/probe_parts.h"
 #include "core/controller.h"
+#include "core/state.h"
 
 struct saved {
     unsigned char bytes[FLY_STATE_BYTES];
@@ -492,6 +493,26 @@ static void figures_of_the_others(void **state)
     fly_limiter_free(probing);
 }
 
+/* Whether bytes are a state of something that learns: whoever keeps them may ask. */
+static void a_state_says_whether_anything_was_learned(void **state)
+{
+    struct fly_limiter *l = limiter("adapt=aimd rate=1/s", 0);
+    struct fly_limiter *plain = limiter("rate=3/s", 0);
+    struct saved of_one = save(l, 0);
+    struct saved of_none = save(plain, 0);
+
+    (void)state;
+    assert_true(fb_state_is_learned(of_one.bytes, of_one.size));
+    assert_false(fb_state_is_learned(of_none.bytes, of_none.size));
+    assert_false(fb_state_is_learned(of_one.bytes, 8));
+    of_one.bytes[8] ^= 0x7f; /* of another version */
+    assert_false(fb_state_is_learned(of_one.bytes, of_one.size));
+    of_one.bytes[0] ^= 0x7f;
+    assert_false(fb_state_is_learned(of_one.bytes, of_one.size));
+    fly_limiter_free(l);
+    fly_limiter_free(plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -510,6 +531,7 @@ int main(void)
         cmocka_unit_test(windows_are_known_by_their_opening),
         cmocka_unit_test(figures_of_step),
         cmocka_unit_test(figures_of_the_others),
+        cmocka_unit_test(a_state_says_whether_anything_was_learned),
     };
 
     return cmocka_run_group_tests_name("state", tests, NULL, NULL);
