@@ -126,8 +126,11 @@ static void put_summary(const void *arg, struct buffer *to)
 static void add_history(const struct filling *f, struct buffer *json)
 {
     struct daemon *d = f->daemon;
-    struct history_part part = {
-        .step_s = 10, .most = 90, .provider = f->key[0].provider, .pool = f->key[0].pool};
+    struct history_part part = {.step_s = 10,
+                                .most = 90,
+                                .provider = f->key[0].provider,
+                                .pool = f->key[0].pool,
+                                .only = ""};
     fb_buffer_add_text(json, ",\"history\":");
     (void)pthread_mutex_lock(&d->meters.lock);
     int rc = fb_history_json(&d->history, &d->meters, &part, json);

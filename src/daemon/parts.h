@@ -22,6 +22,7 @@
 #include "daemon/grade.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/moves.h"
 #include "daemon/sse.h"
 #include "fetch/fetch.h"
 #include "fetch/host.h"
@@ -63,9 +64,9 @@ struct work {
     struct progress progress;   /* as it was last */
     struct work_figures {
         int64_t requests, retries, skipped, unknown, eta_ns, p50_ns, p95_ns, p99_ns;
-    } figures;          /* likewise */
-    char said[256];     /* the last line that it had to say */
-    bool is_configured; /* from `batches:`, not submitted */
+    } figures;                        /* likewise */
+    char said[256];                   /* the last line that it had to say */
+    bool is_configured;               /* from `batches:`, not submitted */
 };
 
 struct daemon {
@@ -86,6 +87,7 @@ struct daemon {
     struct sse sse;
     struct history history;
     struct gauges gauges;
+    struct move moves[METER_SETS]; /* of limits that are learned */
     struct csv csv;
     struct audit audit;
     struct grader grader;
@@ -93,6 +95,7 @@ struct daemon {
     struct errand_out *errands; /* commands that run for alerts, */
     int alarms_out;             /* and how many */
     int64_t success_s;          /* when something last succeeded */
+    int64_t recoveries;         /* of the watcher, a second ago */
     int64_t began_ns;           /* since 1970 */
 
     struct door door[DOORS];
