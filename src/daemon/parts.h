@@ -67,6 +67,7 @@ struct work {
     } figures;                        /* likewise */
     char said[256];                   /* the last line that it had to say */
     bool is_configured;               /* from `batches:`, not submitted */
+    const struct daemon_guest *guest; /* whose it is; NULL: nobody's in particular */
 };
 
 struct daemon {
@@ -227,6 +228,9 @@ void fb_second(struct daemon *d);
 void fb_batches_begin(struct daemon *d); /* those of the configuration that do not run yet */
 void fb_batches_configure(struct daemon *d, const struct config *c); /* from now on */
 void fb_batches_stop(struct daemon *d, int wait_ms);
+/* That of whoever runs the daemon. */
+int fb_batches_guest(struct daemon *d, const struct daemon_guest *g, struct fly_error *err)
+    __attribute__((warn_unused_result));
 /* `trace` is the traceparent of whoever submits it, or empty: its requests carry it on. */
 int fb_work_submit(struct daemon *d, struct slice json, struct slice trace, struct work **ret_batch,
                    struct fly_error *err) __attribute__((warn_unused_result));
