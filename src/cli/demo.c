@@ -14,6 +14,7 @@
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "daemon/daemon.h"
 #include "fetch/fetch.h"
 #include "fetch/paths.h"
 #include "store/runs.h"
@@ -111,30 +112,6 @@ static bool keep_record(const char *users)
     return kept;
 }
 
-/* ----------------------------------------------------------------------------------- the batch */
-
-static int run_batch(const char *folder, int port, int64_t requests, struct demo_show *show)
-{
-    char url[96];
-    char output[4200];
-    const char *urls[] = {url};
-    struct fetch_options o;
-
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/items/{1..%lld}", port,
-                   (long long)requests);
-    (void)snprintf(output, sizeof output, "%s/results.jsonl", folder);
-    fb_fetch_options_init(&o);
-    o.urls = urls;
-    o.url_count = 1;
-    o.output = output;
-    o.no_bodies = true;
-    o.quiet = true;
-    o.ledger = "none"; /* nobody else knows this API */
-    o.on_progress = fb_demo_on_progress;
-    o.to = show;
-    return fb_fetch_run(&o);
-}
-
 /* ---------------------------------------------------------------------------------- the reveal */
 
 static void tell_next(struct demo_show *s, bool compared, bool is_kept)
@@ -214,46 +191,131 @@ static int complain(const char *text)
     return EXIT_FAILED;
 }
 
-static void introduce(struct demo_show *s, const struct demo_line *line, int64_t requests, int port)
+/* Everything that is going on. */
+struct race {
+    const struct demo_place *place;
+    const struct demo_line *line;
+    struct demo_show *show;
+    struct secret secret;
+    int64_t requests;
+    struct demo_api api;
+    struct demo_rival rivals[DEMO_RIVALS];
+    bool is_over; /* whoever took part was stopped, */
+    bool is_told; /* and what came of it was told */
+};
+
+static void introduce(void *to, const char *where)
 {
+    const struct race *r = to;
+    struct demo_show *s = r->show;
+    long long seed = r->line->seed;
+
     fb_demo_say(s, 0, "flyball demo: an API with a secret limit, a client that was told nothing");
-    fb_demo_say(s, 0, "API   http://127.0.0.1:%d, limit drawn at random, shown at the end", port);
-    fb_demo_say(s, 0, "job   %lld requests, 40 workers, no configuration", (long long)requests);
-    fb_demo_say(s, 0, "seed  %lld (--seed %lld draws the same limit again)", (long long)line->seed,
-                (long long)line->seed);
+    fb_demo_say(s, 0, "API        http://127.0.0.1:%d, limit drawn at random, shown at the end",
+                r->api.port);
+    fb_demo_say(s, 0, "dashboard  http://%s (open it now)", where);
+    fb_demo_say(s, 0, "job        %lld requests, 40 workers, no configuration",
+                (long long)r->requests);
+    fb_demo_say(s, 0, "seed       %lld (--seed %lld draws the same limit again)", seed, seed);
+}
+
+static bool stop_all(struct race *r, struct mock_stats *ret_stats)
+{
+    r->is_over = true;
+    if (r->line->compare)
+        fb_demo_rivals_stop(r->rivals);
+    return fb_demo_api_stop(&r->api, ret_stats);
+}
+
+/* The batch is over. Where somebody looks the dashboard stays, with all of it. */
+static bool conclude(void *to, int code)
+{
+    struct race *r = to;
+    struct mock_stats stats = {0};
+
+    r->is_told = stop_all(r, &stats);
+    if (!r->is_told)
+        return false;
+    reveal(r->show, &r->secret, r->requests, &stats);
+    if (r->line->compare)
+        tell_rivals(r->show, r->requests, &stats, r->rivals);
+    tell_next(r->show, r->line->compare, keep_record(r->place->users));
+    bool stays = r->show->is_live && code != FETCH_INTERRUPTED;
+    if (stays)
+        fb_demo_say(r->show, -1, "Dashboard stays up; Ctrl-C ends.");
+    return stays;
+}
+
+/*
+ * A daemon of which only the public door is open, and a batch in it: what runs is what
+ * `flyball fetch --submit` would run, and the dashboard is that of `flyball serve`.
+ */
+static int run_daemon(const struct fetch_options *batch, struct race *r)
+{
+    static const char *const FLAGS[] = {
+        "listeners.public.listen=127.0.0.1:0",
+        "listeners.internal.listen=off",
+        "listeners.admin.socket=off",
+        "ledger.shared=false", /* nobody else knows this API */
+        "log.level=error",
+        NULL,
+    };
+    static const char *const NOTHING[] = {NULL};
+    struct daemon_guest guest = {
+        .name = NAME, .batch = batch, .on_ready = introduce, .on_end = conclude, .to = r};
+    struct daemon_options o = {
+        .environment = NOTHING, .flags = FLAGS, .quiet = true, .no_file = true, .guest = &guest};
+
+    return fb_daemon_run(&o);
+}
+
+static int run_batch(struct race *r)
+{
+    char url[96];
+    char output[4200];
+    const char *urls[] = {url};
+    struct fetch_options o;
+
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/items/{1..%lld}", r->api.port,
+                   (long long)r->requests);
+    (void)snprintf(output, sizeof output, "%s/results.jsonl", r->place->folder);
+    fb_fetch_options_init(&o);
+    o.urls = urls;
+    o.url_count = 1;
+    o.output = output;
+    o.no_bodies = true;
+    o.on_progress = fb_demo_on_progress;
+    o.to = r->show;
+    return run_daemon(&o, r);
 }
 
 /* The race itself. 0 or more: the exit code; or a negative errno with a sentence. */
 static int race(const struct demo_place *place, const struct demo_line *line,
                 struct demo_show *show, struct fly_error *err)
 {
-    struct secret secret = fb_secret_draw((uint64_t)line->seed);
     const struct dialect *dialect = fb_dialect_find(line->dialect);
-    int64_t requests = line->requests > 0 ? line->requests : secret.requests;
-    struct demo_rival rivals[DEMO_RIVALS];
-    struct mock_stats stats = {0};
-    struct demo_api api;
+    uint64_t seed = (uint64_t)line->seed;
+    struct race r = {.place = place, .line = line, .show = show, .secret = fb_secret_draw(seed)};
 
-    int error = fb_demo_api_start(&api, secret.text, dialect, (uint64_t)line->seed, err);
+    r.requests = line->requests > 0 ? line->requests : r.secret.requests;
+    int error = fb_demo_api_start(&r.api, r.secret.text, dialect, seed, err);
     if (error == 0 && line->compare)
-        error = fb_demo_rivals_start(rivals, &secret, dialect, requests, (uint64_t)line->seed, err);
+        error = fb_demo_rivals_start(r.rivals, &r.secret, dialect, r.requests, seed, err);
     if (error < 0)
         return error;
-    introduce(show, line, requests, api.port);
-    int code = run_batch(place->folder, api.port, requests, show);
+    int code = run_batch(&r);
     (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
     (void)signal(SIGTERM, SIG_IGN);
-    if (line->compare)
-        fb_demo_rivals_stop(rivals);
-    if (!fb_demo_api_stop(&api, &stats)) {
-        (void)snprintf(err->text, sizeof err->text, "the API ended before its time");
-        return -EIO;
+    if (!r.is_over) { /* the daemon did not start, and has said why */
+        struct mock_stats nothing;
+
+        (void)stop_all(&r, &nothing);
+        return code;
     }
-    reveal(show, &secret, requests, &stats);
-    if (line->compare)
-        tell_rivals(show, requests, &stats, rivals);
-    tell_next(show, line->compare, keep_record(place->users));
-    return code;
+    if (r.is_told)
+        return code;
+    (void)snprintf(err->text, sizeof err->text, "the API ended before its time");
+    return -EIO;
 }
 
 static int run_in(const struct demo_place *place, const struct demo_line *line)
@@ -307,7 +369,7 @@ const struct command fb_command_demo = {
     .usage = "[OPTION...]",
     .intro = "Draws a limit at random, starts an API on this machine that enforces it, makes a "
              "batch of requests without knowing it, and tells at the end what it was. Takes a "
-             "minute or so.",
+             "minute or so. A dashboard shows it meanwhile; on a terminal it stays up.",
     .options = ROWS,
     .exits = "as 'flyball fetch'; 0 all done, 130 interrupted",
     .examples = "flyball demo\n"

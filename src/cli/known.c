@@ -115,10 +115,12 @@ static int add_learned_key(struct known *k, const struct learned *l)
         return -ENOMEM;
     *to = (struct view_key){.seen_ns = l->saved_s * NS_PER_S,
                             .limit = l->rate,
+                            .bound = {l->rate, l->rate > 0.0 ? BOUND_LEARNED : BOUND_NOTHING},
                             .confidence = l->confidence,
                             .permits = -1.0,
                             .requests = -1,
                             .refused = -1,
+                            .refused_hour = -1,
                             .flags = VIEW_KEY_LEARNED};
     fb_view_put(to->provider, sizeof to->provider, l->key.provider);
     fb_view_put(to->pool, sizeof to->pool, l->key.pool);

@@ -16,6 +16,7 @@
 
 #include <flyball/flyball.h>
 
+#include "core/bound.h"
 #include "core/constraint.h"
 #include "core/controller.h"
 #include "core/rng.h"
@@ -145,8 +146,14 @@ static inline int64_t *fb_accountant_bucket(struct accountant *a)
 /* One word for the verdict: "go", a constraint's name, or what its "never" is called. */
 const char *fb_accountant_cause(const struct verdict *v);
 
-/* The sentence: what is waited for, until when, and the pace that is kept. */
-void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t now_ns,
-                           struct text *ret_text);
+/* The tighter of what its windows allow in the long run and what is left of its quota. */
+struct bound fb_accountant_amounts(const struct accountant *a, int64_t now_ns);
+
+/*
+ * The sentence about a request of `cost` >= 1: what is waited for, until when, with its figures,
+ * and the pace that is kept. While a refusal holds the key there is none.
+ */
+void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t cost,
+                           int64_t now_ns, struct text *ret_text);
 
 #endif

@@ -22,6 +22,7 @@ struct fly_outcome;
 struct pace;
 struct rng;
 struct spec;
+struct text;
 
 /* X(name, slots): asked in this order; of equal answers the first is named as the cause. */
 #define FB_CONSTRAINTS(X) \
@@ -94,6 +95,9 @@ struct constraint {
 
     /* An answer arrived. NULL: answers say nothing to this constraint. */
     void (*report)(int64_t *slot, const struct answer *a, struct rng *rng);
+
+    /* The figures behind a wait that ends by itself, right after `says`. NULL: there are none. */
+    void (*figures)(const int64_t *slot, const struct ask *q, struct text *ret_text);
 
     /* The controller wants another pace. NULL: not this constraint's business. */
     void (*repace)(int64_t *slot, const struct pace *p, int64_t now_ns);

@@ -6,6 +6,8 @@
 #include "core/accountant.h"
 #include "core/bucket.h"
 #include "core/instant.h"
+#include "core/quota.h"
+#include "core/window.h"
 #include "util/text.h"
 
 const char *fb_accountant_cause(const struct verdict *v)
@@ -17,45 +19,107 @@ const char *fb_accountant_cause(const struct verdict *v)
     return v->at_ns == FB_NEVER && v->cause->never ? v->cause->never : v->cause->name;
 }
 
-static void add_wait(struct text *t, const struct verdict *v, int64_t now_ns)
+/* Of the row that waits; only what is in force has any. */
+static void add_figures(struct text *t, const struct accountant *a, const struct verdict *v,
+                        const struct ask *q)
 {
-    assert(!v->cause || v->at_ns > now_ns);
+    static const struct {
+        const struct constraint *constraint;
+        int slot;
+    } rows[] = {
+#define X(name, slots) {&fb_constraint_##name, FB_SLOT_##name},
+        FB_CONSTRAINTS(X)
+#undef X
+    };
+
+    for (unsigned i = 0; i < FB_CONSTRAINT_COUNT; i++)
+        if (v->cause == rows[i].constraint && v->cause->figures && a->in_force >> i & 1)
+            v->cause->figures(&a->slot[rows[i].slot], q, t);
+}
+
+static void add_reason(struct text *t, const struct accountant *a, const struct verdict *v,
+                       const struct ask *q)
+{
+    fb_text_add(t, ": ");
+    if (v->at_ns == FB_NEVER) {
+        fb_text_add(t, v->cause->never_says ? v->cause->never_says : v->cause->says);
+    } else {
+        fb_text_add(t, v->cause->says);
+        add_figures(t, a, v, q);
+    }
+    fb_text_add(t, ".");
+}
+
+static void add_wait(struct text *t, const struct accountant *a, const struct verdict *v,
+                     const struct ask *q)
+{
+    assert(!v->cause || v->at_ns > q->now_ns);
 
     if (!v->cause) {
         fb_text_add(t, "May start now.");
         return;
     }
-    const char *reason = v->cause->says;
     if (v->at_ns < FB_NEVER) {
         fb_text_add(t, "Next start in ");
-        fb_text_add_span(t, v->at_ns - now_ns);
-    } else if (v->cause->never_says) {
-        fb_text_add(t, "Can never start");
-        reason = v->cause->never_says;
+        fb_text_add_span(t, v->at_ns - q->now_ns);
     } else {
-        fb_text_add(t, "Waits for an answer");
+        fb_text_add(t, v->cause->never_says ? "Can never start" : "Waits for an answer");
     }
-    fb_text_add(t, ": ");
-    fb_text_add(t, reason);
-    fb_text_add(t, ".");
+    add_reason(t, a, v, q);
 }
 
-void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t now_ns,
-                           struct text *ret_text)
+struct bound fb_accountant_amounts(const struct accountant *a, int64_t now_ns)
 {
-    const struct controller *c = fb_accountant_controller(a);
+    struct bound b = {.rate = 0.0};
 
-    add_wait(ret_text, v, now_ns);
-    fb_text_add(ret_text, " ");
-    if (c) {
-        c->explain(&a->learned, &a->pace, now_ns, ret_text);
+    if (a->in_force >> FB_CONSTRAINT_window & 1)
+        fb_bound_tighten(&b, fb_window_rate(&a->slot[FB_SLOT_window]), BOUND_WINDOW);
+    if (a->in_force >> FB_CONSTRAINT_quota & 1)
+        fb_bound_tighten(&b, fb_quota_rate(&a->slot[FB_SLOT_quota], a->units_out, now_ns),
+                         BOUND_QUOTA);
+    return b;
+}
+
+static void add_stated(struct text *t, const struct accountant *a, int64_t now_ns)
+{
+    static const char *const words[] = {
+        [BOUND_STATED] = "/s as stated.",
+        [BOUND_WINDOW] = "/s by the window that is stated.",
+        [BOUND_QUOTA] = "/s by the quota that is told.",
+    };
+    struct bound b = fb_accountant_amounts(a, now_ns);
+
+    if (a->learner == 0)
+        fb_bound_tighten(&b, fb_bucket_rate(&a->slot[FB_SLOT_bucket]), BOUND_STATED);
+    if (b.by == BOUND_NOTHING) {
+        fb_text_add(t, "No rate is stated.");
         return;
     }
-    double rate = fb_bucket_rate(&a->slot[FB_SLOT_bucket]);
-    if (rate > 0.0) {
-        fb_text_add_number(ret_text, rate);
-        fb_text_add(ret_text, "/s as stated.");
-    } else {
-        fb_text_add(ret_text, "No rate is stated.");
-    }
+    fb_text_add_number(t, b.rate);
+    fb_text_add(t, words[b.by]);
+}
+
+/* What nothing leaves at is no pace: who learns would tell of one that is not kept. */
+static bool is_held(const struct verdict *v)
+{
+    return v->cause == &fb_constraint_hold && v->at_ns < FB_NEVER;
+}
+
+void fb_accountant_explain(const struct accountant *a, const struct verdict *v, int64_t cost,
+                           int64_t now_ns, struct text *ret_text)
+{
+    const struct controller *c = fb_accountant_controller(a);
+    const struct ask q = {
+        .now_ns = now_ns, .cost = cost, .in_flight = a->in_flight, .units_out = a->units_out};
+
+    assert(cost >= 1);
+    add_wait(ret_text, a, v, &q);
+    if (is_held(v))
+        return;
+    fb_text_add(ret_text, " ");
+    /* What a quota spreads is spread slower than who learns would go. */
+    if (c && v->cause != &fb_constraint_quota)
+        c->explain(&a->learned, &a->pace, now_ns, ret_text);
+    else
+        add_stated(ret_text, a, now_ns);
 }

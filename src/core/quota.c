@@ -23,6 +23,7 @@
 #include "core/jitter.h"
 #include "core/spec.h"
 #include "core/wide.h"
+#include "util/text.h"
 
 static_assert((int)FB_QUOTA_SLOTS == (int)FB_SLOTS_quota, "as its row says");
 
@@ -276,6 +277,65 @@ static void quota_report(int64_t *slot, const struct answer *a, struct rng *rng)
     /* Else it left in an older window and tells of that. */
 }
 
+/* ---- saying ---- */
+
+double fb_quota_rate(const int64_t *slot, int64_t units_out, int64_t now_ns)
+{
+    if (!is_known(slot, now_ns))
+        return 0.0;
+    if (slot[FB_QUOTA_EVEN])
+        return 1e9 / (double)spacing_ns(slot, units_out, 1, now_ns);
+    int64_t spend = fb_max64(1, available(slot, units_out) - reserve_of(slot));
+    return (double)spend * 1e9 / (double)(slot[FB_QUOTA_OPENS] - now_ns);
+}
+
+static void add_amount(struct text *t, int64_t amount, const char *what)
+{
+    fb_text_add_int(t, amount);
+    fb_text_add(t, what);
+}
+
+/* "1212 over 13 min 56 s x 1.5 = one each 1.03 s": the rule, with its figures. */
+static void add_spacing(const int64_t *slot, int64_t left, const struct ask *q, struct text *t)
+{
+    int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
+
+    add_amount(t, fb_max64(1, left - reserve_of(slot)), " over ");
+    fb_text_add_span(t, slot[FB_QUOTA_OPENS] - q->now_ns);
+    if (multiplier(slot[FB_QUOTA_LIMIT], left) > 2) {
+        fb_text_add(t, " x ");
+        fb_text_add_fixed(t, (double)multiplier(slot[FB_QUOTA_LIMIT], left) / 2.0, 1);
+    }
+    fb_text_add(t, " = one each ");
+    fb_text_add_number(t, (double)apart_ns / 1e9);
+    fb_text_add(t, " s");
+}
+
+static void quota_figures(const int64_t *slot, const struct ask *q, struct text *ret_text)
+{
+    if (!is_known(slot, q->now_ns)) {
+        fb_text_add(ret_text, " is over, and one request asks for the next");
+        return;
+    }
+    int64_t left = available(slot, q->units_out);
+    int64_t kept = slot[FB_QUOTA_EVEN] ? 0 : reserve_of(slot);
+    bool is_spread = left - kept >= q->cost;
+
+    fb_text_add(ret_text, is_spread ? " is spread evenly: " : " is used up: ");
+    add_amount(ret_text, fb_max64(0, left), " left");
+    if (reserve_of(slot) > 0) {
+        fb_text_add(ret_text, ", ");
+        add_amount(ret_text, reserve_of(slot), " kept in reserve");
+    }
+    fb_text_add(ret_text, ", ");
+    if (is_spread) {
+        add_spacing(slot, left, q, ret_text);
+        return;
+    }
+    fb_text_add(ret_text, "more in ");
+    fb_text_add_span(ret_text, slot[FB_QUOTA_OPENS] - q->now_ns);
+}
+
 static bool quota_idle(const int64_t *slot, int64_t now_ns)
 {
     (void)now_ns;
@@ -310,12 +370,13 @@ static bool quota_sound(const int64_t *slot, const int64_t *fresh)
 
 const struct constraint fb_constraint_quota = {
     .name = "quota",
-    .says = "the quota told by the server is spread or used up",
+    .says = "the quota told by the server",
     .init = quota_init,
     .ready_at = quota_ready_at,
     .take = quota_take,
     .refund = quota_refund,
     .report = quota_report,
+    .figures = quota_figures,
     .idle = quota_idle,
     .sound = quota_sound,
     .rested = quota_rested,

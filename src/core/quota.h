@@ -75,4 +75,10 @@ struct spacing fb_spacing_unpack(int64_t packed);
  */
 int64_t fb_quota_delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns);
 
+/*
+ * Units a second at which what was told is spent: as `even` spaces them, else what is left above
+ * the reserve over the time left. 0: nothing is in force.
+ */
+double fb_quota_rate(const int64_t *slot, int64_t units_out, int64_t now_ns);
+
 #endif

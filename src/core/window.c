@@ -22,6 +22,7 @@
 #include "core/constraint.h"
 #include "core/instant.h"
 #include "core/spec.h"
+#include "util/text.h"
 
 /* The only slot: the distance in bytes from the slot to its memory, wherever both are mapped. */
 enum { MEMORY };
@@ -454,24 +455,69 @@ int64_t fb_window_used(const int64_t *slot, int64_t now_ns)
     return most;
 }
 
+static struct window_use use_of(struct windows *m, const struct window *w, int64_t now_ns)
+{
+    struct window_use u = {
+        .used = used_of(m, w, now_ns),
+        .limit = w->limit,
+        .stated = w->stated,
+        .length_ns = w->length_ns,
+        .frees_ns = now_ns,
+    };
+
+    /* Where the pace leaves less than is in it, so many have to leave before there is room. */
+    if (u.used > 0)
+        u.frees_ns = fb_after(stamp_of(m, w, w->units - fb_min64(u.used, u.limit)),
+                              w->length_ns + fb_min64(m->spread_ns, w->length_ns / 4));
+    return u;
+}
+
 struct window_use fb_window_fullest(const int64_t *slot, int64_t now_ns)
 {
     struct windows *m = windows_of(slot);
     struct window_use fullest = {.used = -1, .limit = 1};
 
     for (int64_t i = 0; i < m->count; i++) {
-        const struct window *w = &m->window[i];
-        struct window_use u = {
-            .used = used_of(m, w, now_ns),
-            .limit = w->limit,
-            .stated = w->stated,
-            .length_ns = w->length_ns,
-        };
+        struct window_use u = use_of(m, &m->window[i], now_ns);
         /* Both below 2^31: the products fit. */
-        if (u.used * fullest.limit > fullest.used * u.limit)
+        int64_t more = u.used * fullest.limit - fullest.used * u.limit;
+
+        if (more > 0 || (more == 0 && u.frees_ns > fullest.frees_ns))
             fullest = u;
     }
     return fullest;
+}
+
+double fb_window_rate(const int64_t *slot)
+{
+    const struct windows *m = windows_of(slot);
+    double least = 0.0;
+
+    assert(m->count >= 1);
+    for (int64_t i = 0; i < m->count; i++) {
+        double rate = (double)m->window[i].limit * 1e9 / (double)m->window[i].length_ns;
+
+        if (i == 0 || rate < least)
+            least = rate;
+    }
+    return least;
+}
+
+/* ---- saying ---- */
+
+/* Of the window that is full for longest. */
+static void window_figures(const int64_t *slot, const struct ask *q, struct text *ret_text)
+{
+    struct windows *m = windows_of(slot);
+    const struct window *last = &m->window[0];
+
+    for (int64_t i = 1; i < m->count; i++)
+        if (free_at(m, &m->window[i], q->cost, q->now_ns) > free_at(m, last, q->cost, q->now_ns))
+            last = &m->window[i];
+    fb_text_add(ret_text, ", ");
+    fb_text_add_int(ret_text, last->limit);
+    fb_text_add(ret_text, " in ");
+    fb_text_add_span(ret_text, last->length_ns);
 }
 
 void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns)
@@ -621,6 +667,7 @@ const struct constraint fb_constraint_window = {
     .refund = window_refund,
     .exhaust = window_exhaust,
     .report = window_report,
+    .figures = window_figures,
     .repace = window_repace,
     .sound = window_sound,
     .rested = window_rested,

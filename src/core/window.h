@@ -56,10 +56,14 @@ struct window_use {
     int64_t limit;  /* that may be used */
     int64_t stated; /* before the margin */
     int64_t length_ns;
+    int64_t frees_ns; /* when the next unit leaves it; <= now: there is none in it */
 };
 
-/* The window of which the largest share is used. */
+/* The window of which the largest share is used; of several the one that frees its units last. */
 struct window_use fb_window_fullest(const int64_t *slot, int64_t now_ns);
+
+/* Units a second that the tightest of them allows in the long run; 0: there are none. */
+double fb_window_rate(const int64_t *slot);
 
 /* So many left at the latest `passed_ns` ago: they count from now on, where they still may. */
 void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed_ns);

@@ -93,8 +93,9 @@ static void on_progress(void *to, const struct progress *p, bool is_over)
 {
     struct work *b = to;
 
-    (void)is_over;
     b->progress = *p;
+    if (b->guest && b->guest->batch->on_progress)
+        b->guest->batch->on_progress(b->guest->batch->to, p, is_over);
     const struct view_batch *v = b->fetch ? fb_fetch_view(b->fetch) : NULL;
     if (v)
         b->figures = (struct work_figures){.requests = v->requests,
@@ -105,6 +106,16 @@ static void on_progress(void *to, const struct progress *p, bool is_over)
                                            .p50_ns = v->latency_p50_ns,
                                            .p95_ns = v->latency_p95_ns,
                                            .p99_ns = v->latency_p99_ns};
+}
+
+/* Who was told to end in the middle of it has not ended by itself. */
+static void end_guest(struct work *b)
+{
+    struct daemon *d = b->daemon;
+
+    d->code = d->terms > 0 ? FETCH_INTERRUPTED : b->code;
+    if (!b->guest->on_end(b->guest->to, d->code) && d->terms == 0)
+        fb_daemon_end(d, 0);
 }
 
 static void on_end(void *user, int code)
@@ -121,11 +132,15 @@ static void on_end(void *user, int code)
                    b->name, code, (long long)b->progress.done, (long long)b->progress.total,
                    (long long)b->progress.failed);
     tell(b, "batch", text);
+    if (b->guest)
+        end_guest(b);
     fb_daemon_maybe_over(b->daemon);
 }
 
 static int begin(struct daemon *d, struct work *b, struct fly_error *err)
 {
+    char text[VIEW_NAME + 8];
+
     b->daemon = d;
     b->began_ns = fb_daemon_now(d);
     b->options.quiet = true;
@@ -146,7 +161,8 @@ static int begin(struct daemon *d, struct work *b, struct fly_error *err)
     forget_oldest(d);
     b->next = d->batches;
     d->batches = b;
-    tell(b, "batch", b->name);
+    (void)snprintf(text, sizeof text, "%s began", b->name);
+    tell(b, "batch", text);
     return 0;
 }
 
@@ -251,6 +267,22 @@ void fb_batches_begin(struct daemon *d)
         if (begin_configured(d, c, &err) < 0)
             fb_log(&d->log, LEVEL_error, "batch", "%s: %s", c->name, err.text);
     }
+}
+
+int fb_batches_guest(struct daemon *d, const struct daemon_guest *g, struct fly_error *err)
+{
+    struct work *b = batch_new(g->name);
+
+    if (!b)
+        return -ENOMEM;
+    b->options = *g->batch;
+    b->guest = g;
+    int rc = choose_output(d, b, err);
+    if (rc == 0)
+        rc = begin(d, b, err);
+    if (rc < 0)
+        batch_free(b);
+    return rc;
 }
 
 /* ------------------------------------------------------------------------------------ submitted */

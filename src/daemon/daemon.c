@@ -218,7 +218,7 @@ static int load(struct daemon *d)
 
     if (d->o->file)
         fb_buffer_add_text(&d->file, d->o->file);
-    else
+    else if (!d->o->no_file)
         (void)fb_config_find_file(&d->file, false);
     struct config_sources from = {.file = d->file.size > 0 ? fb_buffer_text(&d->file) : NULL,
                                   .environment = d->o->environment,
@@ -298,6 +298,18 @@ static void disable_some(struct daemon *d)
             fb_log(&d->log, LEVEL_error, "start", "out of memory");
 }
 
+static void begin_guest(struct daemon *d, const struct daemon_guest *g)
+{
+    struct fly_error err = {""};
+
+    g->on_ready(g->to, d->door[DOOR_PUBLIC].where);
+    if (fb_batches_guest(d, g, &err) == 0)
+        return;
+    fprintf(stderr, "flyball %s: %s\n", g->name, err.text);
+    d->code = 1;
+    fb_daemon_end(d, 0);
+}
+
 static void ready(struct daemon *d)
 {
     d->loaded_ns = d->began_ns = fb_daemon_now(d);
@@ -307,6 +319,8 @@ static void ready(struct daemon *d)
     say_where(d);
     fb_log(&d->log, LEVEL_info, "start", "flyball %s, process %ld", fly_version(), (long)getpid());
     fb_batches_begin(d);
+    if (d->o->guest)
+        begin_guest(d, d->o->guest);
     fb_watching_begin(d);
     fb_daemon_notify(d, "READY=1");
 }

@@ -10,6 +10,7 @@
 
 #include "core/instant.h"
 #include "engine/control.h"
+#include "engine/show.h"
 #include "ledger/watch.h"
 
 struct walk {
@@ -31,11 +32,17 @@ static void read_told(struct gauge *to, const struct engine_told *t, int64_t now
     to->used = fmax(to->used, 1.0 - (double)t->remaining / (double)t->limit);
 }
 
-static void read_limiter(struct gauge *to, struct fly_limiter *l, int64_t now_ns)
+static void read_limiter(struct gauge *to, const struct engine_key_state *s, int64_t now_ns)
 {
+    struct fly_limiter *l = s->limiter;
+    struct view_key v;
     struct fly_learned known = {.size = sizeof known};
 
     to->limit += fly_limiter_rate(l);
+    fb_show_limits(s, now_ns, &v);
+    to->bound += v.bound.rate;
+    if ((v.flags & (VIEW_KEY_LEARNED | VIEW_KEY_LEARNING)) == VIEW_KEY_LEARNED)
+        to->learned += v.limit;
     if (fly_limiter_learned(l, now_ns, &known) == 0 && strcmp(known.by, "off") != 0)
         to->confidence = fmin(to->confidence, known.confidence);
     /* A bucket is meant to be used up; a window that is nearly full is worth a word. */
@@ -66,7 +73,7 @@ static void look(void *arg, const struct engine_key_state *s)
     to->broken += s->is_broken;
     if (set == 0)
         return;
-    read_limiter(to, s->limiter, w->now_ns);
+    read_limiter(to, s, w->now_ns);
     read_told(to, s->told, w->now_ns);
     read_wait(to, s, w->now_ns);
 }
@@ -102,7 +109,7 @@ static void put_figures(struct gauge *g, const struct meter_sums *now,
     f->value[FIGURE_latency_s] = (float)(now->latency_s - before->latency_s);
     f->value[FIGURE_answers] = (float)(now->answers - before->answers);
     f->value[FIGURE_errors] = (float)(now->errors - before->errors);
-    f->value[FIGURE_limit] = g->limit > 0.0 ? (float)g->limit : NAN;
+    f->value[FIGURE_limit] = g->bound > 0.0 ? (float)g->bound : NAN;
     f->value[FIGURE_confidence] = (float)g->confidence;
     f->value[FIGURE_left] = g->quota_limit > 0.0 ? (float)g->quota_left : NAN;
     f->value[FIGURE_queued] = (float)g->queued;

@@ -21,7 +21,9 @@ struct gauge {
     int64_t keys, queued, in_flight;
     int64_t broken;     /* breakers that are open */
     bool is_disabled;   /* its provider is switched off, whether it has keys or not */
-    double limit;       /* permits a second, of all keys; 0: none is known */
+    double limit;       /* permits a second at which limiters let go, of all keys; 0: no rate */
+    double bound;       /* the tightest of limits, windows and quotas, of all; 0: none is known */
+    double learned;     /* of the limits the learned ones, of all; 0: none was */
     double confidence;  /* the least of those that were learned; NaN: none was */
     double sent;        /* requests in the last second */
     double quota_limit; /* told by the server; 0: nothing was told */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* keys.c - the keys of the engine as views: those with something to do first. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,22 @@ struct walk {
     size_t count, most;
 };
 
-/* Of the last second; "other" is no key of its own. */
-static void put_rate(const struct daemon *d, struct view_key *k)
+#define HOUR_RING 1 /* of ten seconds, */
+#define HOUR      360
+
+/* Of the last second and the last hour; "other" is no key of its own. */
+static void put_figures(const struct daemon *d, struct view_key *k)
 {
     size_t set = fb_meters_find(&d->meters, k->provider, k->pool);
 
-    if (set > 0)
-        k->rate = d->gauges.set[set].sent;
+    if (set == 0)
+        return;
+    const struct figures *latest = &d->history.pending[set][HOUR_RING];
+    double refused = fb_history_sum(&d->history, set, HOUR_RING, FIGURE_throttled, HOUR);
+    float more = latest->value[FIGURE_throttled];
+
+    k->rate = d->gauges.set[set].sent;
+    k->refused_hour = (int64_t)(refused + (isnan(more) ? 0.0 : (double)more) + 0.5);
 }
 
 static void put_limit_text(const struct daemon *d, struct view_key *k)
@@ -40,7 +50,7 @@ static void put_limit_text(const struct daemon *d, struct view_key *k)
 static void fill(const struct walk *w, const struct engine_key_state *s, struct view_key *k)
 {
     fb_show_key(s, w->now_ns, k);
-    put_rate(w->daemon, k);
+    put_figures(w->daemon, k);
     put_limit_text(w->daemon, k);
 }
 

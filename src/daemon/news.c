@@ -5,7 +5,6 @@
 #include "daemon/news.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "core/instant.h"
@@ -15,8 +14,7 @@
 #include "util/hash.h"
 #include "util/text.h"
 
-#define RATE_TOLD_SHARE 0.1
-#define WAIT_TOLD_NS    FB_NS_PER_S /* shorter ones are over before anybody has read of them */
+#define WAIT_TOLD_NS FB_NS_PER_S /* shorter ones are over before anybody has read of them */
 
 int fb_news_init(struct news *n, uint64_t start, int64_t anchor_ns)
 {
@@ -138,31 +136,15 @@ static bool always(const struct event *e)
 }
 
 static bool (*const told[FB_EVENT_KINDS])(const struct event *e) = {
-    [FB_EVENT_WAIT] = is_long_wait, [FB_EVENT_ANSWER] = is_refusal, [FB_EVENT_FAILOVER] = always,
-    [FB_EVENT_RATE] = always,       [FB_EVENT_DEFERRAL] = always,   [FB_EVENT_OUTCOME] = is_failure,
-    [FB_EVENT_BREAKER] = always,    [FB_EVENT_PAUSE] = always,      [FB_EVENT_HEALTH] = always,
-    [FB_EVENT_RECYCLE] = always,    [FB_EVENT_STUCK] = always,
+    [FB_EVENT_WAIT] = is_long_wait, [FB_EVENT_ANSWER] = is_refusal,  [FB_EVENT_FAILOVER] = always,
+    [FB_EVENT_DEFERRAL] = always,   [FB_EVENT_OUTCOME] = is_failure, [FB_EVENT_BREAKER] = always,
+    [FB_EVENT_PAUSE] = always,      [FB_EVENT_HEALTH] = always,      [FB_EVENT_RECYCLE] = always,
+    [FB_EVENT_STUCK] = always,
 };
 
 bool fb_news_is_news(const struct event *e)
 {
     return told[e->kind] && told[e->kind](e);
-}
-
-/* A slot that two share forgets: then one of them is told more often. */
-static bool is_same_rate(struct news *n, const struct event *e)
-{
-    uint64_t hash = fb_hash_add(FB_HASH_INIT, e->provider, strlen(e->provider) + 1);
-    uint64_t key = fb_hash_end(fb_hash_add(hash, e->pool, strlen(e->pool)));
-    struct news_rate *r = &n->rate[key % NEWS_RATES];
-
-    if (e->kind != FB_EVENT_RATE)
-        return false;
-    if (r->key == key &&
-        (e->at_ns - r->at_ns < FB_NS_PER_S || fabs(e->rate - r->rate) < RATE_TOLD_SHARE * r->rate))
-        return true;
-    *r = (struct news_rate){.key = key, .at_ns = e->at_ns, .rate = e->rate};
-    return false;
 }
 
 /* Only the observers' thread comes here, so the counts need no lock. */
@@ -187,7 +169,7 @@ void fb_news_on_event(void *self, const struct event *e)
     struct news *n = self;
     struct buffer line = BUFFER_INIT;
 
-    if (!fb_news_is_news(e) || is_same_rate(n, e) || !has_budget(n, e->at_ns))
+    if (!fb_news_is_news(e) || !has_budget(n, e->at_ns))
         return;
     fb_log_line(&line, LOG_JSON, n->anchor_ns, NULL, e);
     if (!line.failed && line.size > 0)

@@ -9,8 +9,8 @@
  * who comes back after a restart is told of a gap instead of missing what happened in between.
  *
  * Of the engine's events only those that a person would want to hear of are news: not each request
- * and answer, and of a rate that moves one event a second, if it has moved by a tenth. More than
- * NEWS_PER_SECOND are counted and left out.
+ * and answer, and no pace that changes: limits that moved are told by the daemon (moves.h). More
+ * than NEWS_PER_SECOND are counted and left out.
  */
 #ifndef FLYBALL_DAEMON_NEWS_H
 #define FLYBALL_DAEMON_NEWS_H
@@ -36,15 +36,6 @@ struct news_item {
     struct buffer data; /* a line of JSON, without its end */
 };
 
-/* A rate that was told. */
-struct news_rate {
-    uint64_t key; /* a hash of provider and pool */
-    int64_t at_ns;
-    double rate;
-};
-
-#define NEWS_RATES 64
-
 /* The latest `max`; numbers rise, with gaps where an item went to the other ring. */
 struct news_ring {
     struct news_item *item; /* of which there may be none */
@@ -69,7 +60,6 @@ struct news {
     int64_t second;    /* for which so many were let in: */
     int64_t in_second;
     uint64_t skipped;
-    struct news_rate rate[NEWS_RATES];
     struct news_ring ring[NEWS_RINGS];
     void (*wake)(void *context); /* there is something new; from any thread. NULL: nobody waits */
     void *context;

@@ -11,6 +11,7 @@
 
 #include "core/instant.h"
 #include "daemon/parts.h"
+#include "serve/pack.h"
 #include "util/alloc.h"
 #include "view/page.h"
 #include "view/plot.h"
@@ -24,7 +25,7 @@ void fb_asset_answer(struct call *c)
 {
     const struct asset *a = fb_asset_find(c->path.at, c->path.length);
     struct slice accept = fb_guard_field(c->x->request, "Accept-Encoding");
-    bool is_packed = fb_slice_search(accept, "gzip") < accept.length;
+    bool is_packed = fb_pack_is_wanted(accept);
 
     if (!a) {
         fb_call_refuse(c, 404, "there is nothing here");
@@ -125,8 +126,11 @@ static void put_summary(const void *arg, struct buffer *to)
 static void add_history(const struct filling *f, struct buffer *json)
 {
     struct daemon *d = f->daemon;
-    struct history_part part = {
-        .step_s = 10, .most = 90, .provider = f->key[0].provider, .pool = f->key[0].pool};
+    struct history_part part = {.step_s = 10,
+                                .most = 90,
+                                .provider = f->key[0].provider,
+                                .pool = f->key[0].pool,
+                                .only = ""};
     fb_buffer_add_text(json, ",\"history\":");
     (void)pthread_mutex_lock(&d->meters.lock);
     int rc = fb_history_json(&d->history, &d->meters, &part, json);
@@ -141,7 +145,7 @@ static void put_boot(const void *arg, struct buffer *to)
     struct buffer json = BUFFER_INIT;
 
     fb_buffer_add_text(&json, "{\"status\":");
-    fb_status_write(f->daemon, f->is_public, &json);
+    fb_status_write(f->daemon, f->is_public, 0, &json); /* the first paint needs no more */
     if (f->keys > 0)
         add_history(f, &json);
     fb_buffer_add_char(&json, '}');

@@ -22,6 +22,7 @@
 #include "daemon/grade.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/moves.h"
 #include "daemon/sse.h"
 #include "fetch/fetch.h"
 #include "fetch/host.h"
@@ -63,9 +64,10 @@ struct work {
     struct progress progress;   /* as it was last */
     struct work_figures {
         int64_t requests, retries, skipped, unknown, eta_ns, p50_ns, p95_ns, p99_ns;
-    } figures;          /* likewise */
-    char said[256];     /* the last line that it had to say */
-    bool is_configured; /* from `batches:`, not submitted */
+    } figures;                        /* likewise */
+    char said[256];                   /* the last line that it had to say */
+    bool is_configured;               /* from `batches:`, not submitted */
+    const struct daemon_guest *guest; /* whose it is; NULL: nobody's in particular */
 };
 
 struct daemon {
@@ -86,6 +88,7 @@ struct daemon {
     struct sse sse;
     struct history history;
     struct gauges gauges;
+    struct move moves[METER_SETS]; /* of limits that are learned */
     struct csv csv;
     struct audit audit;
     struct grader grader;
@@ -94,6 +97,7 @@ struct daemon {
     int alarms_out;             /* and how many */
     int posts_out;              /* alerts on their way to the webhook */
     int64_t success_s;          /* when something last succeeded */
+    int64_t recoveries;         /* of the watcher, a second ago */
     int64_t began_ns;           /* since 1970 */
 
     struct door door[DOORS];
@@ -157,8 +161,15 @@ static inline struct daemon *fb_daemon_of(const struct call *c)
 
 /* ---- status.c ---- */
 void fb_status_answer(struct call *c);
-/* As /status has it at the public door, or at the others. */
-void fb_status_write(struct daemon *d, bool is_public, struct buffer *out);
+
+/* What a status may go without: much to send, and seldom read. */
+#define STATUS_SETS  1u /* how every provider and pool fared: waits, latencies */
+#define STATUS_USAGE 2u /* of every limit */
+#define STATUS_ITEMS 4u /* that are watched; they have events of their own */
+#define STATUS_WHOLE (STATUS_SETS | STATUS_USAGE | STATUS_ITEMS)
+
+/* As /status has it at the public door, or at the others; of what may be left out these parts. */
+void fb_status_write(struct daemon *d, bool is_public, unsigned parts, struct buffer *out);
 void fb_status_view_answer(struct call *c);
 void fb_top_view_answer(struct call *c);
 void fb_status_tick(struct daemon *d, struct buffer *out);
@@ -224,6 +235,9 @@ void fb_second(struct daemon *d);
 void fb_batches_begin(struct daemon *d); /* those of the configuration that do not run yet */
 void fb_batches_configure(struct daemon *d, const struct config *c); /* from now on */
 void fb_batches_stop(struct daemon *d, int wait_ms);
+/* That of whoever runs the daemon. */
+int fb_batches_guest(struct daemon *d, const struct daemon_guest *g, struct fly_error *err)
+    __attribute__((warn_unused_result));
 /* `trace` is the traceparent of whoever submits it, or empty: its requests carry it on. */
 int fb_work_submit(struct daemon *d, struct slice json, struct slice trace, struct work **ret_batch,
                    struct fly_error *err) __attribute__((warn_unused_result));

@@ -44,21 +44,26 @@ static void answer_history(struct call *c)
     char samples[8] = "1440";
     char provider[64] = "";
     char pool[32] = "";
+    char only[16] = "";
+    char watch[4] = "";
 
     (void)fb_call_query(c, "step", step, sizeof step);
     (void)fb_call_query(c, "samples", samples, sizeof samples);
     (void)fb_call_query(c, "provider", provider, sizeof provider);
     (void)fb_call_query(c, "pool", pool, sizeof pool);
+    (void)fb_call_query(c, "figure", only, sizeof only);
     struct history_part part = {.step_s = (int)strtol(step, NULL, 10),
                                 .most = (size_t)strtoul(samples, NULL, 10),
                                 .provider = provider,
-                                .pool = pool};
+                                .pool = pool,
+                                .only = only,
+                                .watched = fb_call_query(c, "watch", watch, sizeof watch)};
     (void)pthread_mutex_lock(&d->meters.lock);
     int rc = fb_history_json(&d->history, &d->meters, &part, &b);
     (void)pthread_mutex_unlock(&d->meters.lock);
     if (rc < 0) {
         fb_buffer_fini(&b);
-        fb_call_refuse(c, 400, "step is 1, 10 or 60 seconds");
+        fb_call_refuse(c, 400, "step is 1, 10 or 60 seconds, figure one of the answer's");
         return;
     }
     fb_call_send_json(c, 200, &b);

@@ -298,7 +298,7 @@ static void add_watch(struct daemon *d, bool items, struct buffer *out)
 }
 
 /* The view's object, and more members in it. */
-static void write_all(struct daemon *d, const struct status *s, bool items, struct buffer *out)
+static void write_all(struct daemon *d, const struct status *s, unsigned parts, struct buffer *out)
 {
     fb_view_status_json(&s->view, fb_daemon_now(d), out);
     while (!out->failed && out->size > 0 &&
@@ -313,35 +313,31 @@ static void write_all(struct daemon *d, const struct status *s, bool items, stru
     fb_json_bool(out, "draining", d->terms > 0);
     fb_json_int(out, "sequence", (int64_t)d->news.last);
     add_queue(&d->gauges.stats, out);
-    fb_status_sets(&d->meters, out);
-    add_usages(d, out);
+    if (parts & STATUS_SETS)
+        fb_status_sets(&d->meters, out);
+    if (parts & STATUS_USAGE)
+        add_usages(d, out);
     add_reload(d, out);
     add_settings(d->config, out);
-    add_watch(d, items, out);
+    add_watch(d, (parts & STATUS_ITEMS) != 0, out);
     fb_buffer_add_text(out, "}\n");
 }
 
-static void write_status(struct daemon *d, bool is_public, bool items, struct buffer *out)
+void fb_status_write(struct daemon *d, bool is_public, unsigned parts, struct buffer *out)
 {
     struct status s = {0};
 
     fb_engine_stats(d->engine, &d->gauges.stats);
     fill(d, is_public, &s);
-    write_all(d, &s, items, out);
+    write_all(d, &s, parts, out);
     fini(&s);
-}
-
-/* Once a second to everybody who follows: without watched items, which have events of their own. */
-void fb_status_write(struct daemon *d, bool is_public, struct buffer *out)
-{
-    write_status(d, is_public, false, out);
 }
 
 static void answer_with(struct call *c, bool is_public)
 {
     struct buffer b = BUFFER_INIT;
 
-    write_status(fb_daemon_of(c), is_public, true, &b);
+    fb_status_write(fb_daemon_of(c), is_public, STATUS_WHOLE, &b);
     fb_call_send_json(c, 200, &b);
 }
 

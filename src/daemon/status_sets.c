@@ -28,6 +28,24 @@ static void add_waits(const struct meters *m, const struct meter_set *s, struct 
     fb_buffer_add_char(out, ']');
 }
 
+/* Waits of every cause together. */
+static void add_wait_shares(const struct meters *m, const struct meter_set *s, struct buffer *out)
+{
+    struct histogram all = {0};
+
+    for (size_t c = 0; c < m->causes; c++)
+        for (size_t i = 0; i <= fb_wait_form.bounds; i++)
+            all.count[i] += s->wait[c].count[i];
+    fb_json_name(out, "waited");
+    fb_buffer_add_char(out, '{');
+    fb_json_int(out, "count", (int64_t)fb_histogram_count(&all));
+    if (fb_histogram_count(&all) > 0) {
+        fb_json_real(out, "p50_s", fb_histogram_quantile(&all, &fb_wait_form, 0.50), 3);
+        fb_json_real(out, "p95_s", fb_histogram_quantile(&all, &fb_wait_form, 0.95), 3);
+    }
+    fb_buffer_add_char(out, '}');
+}
+
 /* Answers of every kind together. */
 static struct histogram latencies(const struct meter_set *s)
 {
@@ -84,7 +102,9 @@ static void add_set(const struct meters *m, const struct meter_set *s, struct bu
     fb_json_int(out, "throttled", (int64_t)s->throttled);
     fb_json_real(out, "failure_ratio", ratio((double)s->errors, (double)s->answers), 4);
     fb_json_real(out, "throttled_ratio", ratio((double)s->throttled, (double)s->answers), 4);
+    fb_json_int(out, "deferred", (int64_t)s->tasks[ENGINE_DEFERRED]);
     add_waits(m, s, out);
+    add_wait_shares(m, s, out);
     add_latency(s, out);
     fb_buffer_add_char(out, '}');
 }

@@ -26,6 +26,7 @@ static void remember(struct engine_told *told, const struct fly_outcome *o, int6
 {
     if (o->limit == FLY_ABSENT || o->remaining == FLY_ABSENT)
         return;
+    told->told_ns = now_ns;
     told->limit = o->limit;
     told->remaining = o->remaining;
     told->reset_ns = o->reset_ns == FLY_ABSENT ? 0 : o->reset_ns;

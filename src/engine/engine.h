@@ -330,6 +330,7 @@ struct engine_told {
     int64_t window_ns;        /* so long a time the limit is for; 0: not said */
     int64_t reset_ns;         /* an instant */
     int64_t reset_most_ns;    /* the longest time until a reset that was ever told */
+    int64_t told_ns;          /* when all this was told last */
     int64_t retry_after_ns;   /* with the last refusal for rate; 0: not said */
     int64_t refused_ns;       /* when that came */
     int32_t status;           /* of it */
@@ -346,7 +347,8 @@ struct engine_key_state {
     int64_t oldest_ns;         /* since when the oldest of those is queued; 0: none is */
     int64_t requests, refused; /* that left; of those for rate */
     bool is_enabled;           /* its provider is */
-    bool is_broken;            /* its breaker is open: only trials leave */
+    bool is_broken;            /* its breaker is open: only trials leave ... */
+    int64_t broken_until_ns;   /* ... the next one then; FLY_NEVER: it is on its way */
     int64_t ready_at_ns;       /* <= now: it may send; FLY_NEVER: an answer decides */
     const char *cause;         /* "" or what it waits for */
     const struct engine_told *told;

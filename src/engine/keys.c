@@ -318,6 +318,8 @@ static int64_t oldest_of(const struct queue_key *q)
 
 void fb_key_describe(const struct engine *e, const struct key *k, struct engine_key_state *ret)
 {
+    const char *cause;
+
     *ret = (struct engine_key_state){
         .key = {k->name, k->pool, k->credential},
         .limiter = k->limiter,
@@ -328,6 +330,7 @@ void fb_key_describe(const struct engine *e, const struct key *k, struct engine_
         .requests = k->requests,
         .refused = k->refused,
         .is_broken = k->down_since_ns != FB_NEVER,
+        .broken_until_ns = fb_key_broken_until(e, k, &cause),
         .is_enabled = !k->provider->is_disabled,
         .ready_at_ns = k->q.lane ? e->now_ns : k->q.wait_ns,
         .cause = k->q.lane ? "" : k->cause,

@@ -13,11 +13,14 @@
 #include "core/accountant.h"
 #include "core/bucket.h"
 #include "core/quota.h"
+#include "core/spec.h"
 #include "core/window.h"
 #include "ledger/body.h"
+#include "util/text.h"
 
 /* A stated window: what of it is left. */
-static void show_window(const struct accountant *a, int64_t inner_ns, struct view_key *v)
+static void show_window(struct fly_limiter *l, const struct accountant *a, int64_t inner_ns,
+                        struct view_key *v)
 {
     if (!(a->in_force >> FB_CONSTRAINT_window & 1))
         return;
@@ -26,6 +29,7 @@ static void show_window(const struct accountant *a, int64_t inner_ns, struct vie
     v->window_limit = u.limit;
     v->window_left = fb_max64(0, u.limit - u.used);
     v->window_ns = u.length_ns;
+    v->window_frees_ns = fb_outer(l, u.frees_ns);
 }
 
 static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v)
@@ -43,7 +47,8 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
             v->flags |= VIEW_KEY_LEARNING | VIEW_KEY_CLIMBING;
     }
     v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
-    show_window(&b->books, inner_ns, v);
+    show_window(l, &b->books, inner_ns, v);
+    v->bound = fb_accountant_amounts(&b->books, inner_ns);
     if (b->books.in_force >> FB_CONSTRAINT_quota & 1)
         v->reserve_ppm = (uint32_t)b->books.slot[FB_SLOT_quota + FB_QUOTA_RESERVE];
     fb_leave(l);
@@ -58,11 +63,26 @@ static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key 
     if (fly_limiter_learned(l, now_ns, &known) == 0 && strcmp(known.by, "off") != 0) {
         v->flags |= VIEW_KEY_LEARNED;
         v->confidence = known.confidence;
+        v->changed_ns = known.changed_ns == FLY_ABSENT ? 0 : known.changed_ns;
     }
     double pace = v->limit;
     show_books(l, now_ns, v);
     if (pace <= 0.0)
         v->permits = -1.0;
+    if (!(v->flags & VIEW_KEY_LEARNING))
+        fb_bound_tighten(&v->bound, v->limit,
+                         v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
+}
+
+/* What is left above the reserve, over the time until there is more. */
+static void bound_by_quota(struct view_key *v, int64_t now_ns)
+{
+    int64_t reserve = v->quota_limit * (int64_t)v->reserve_ppm / FB_MILLION;
+    int64_t spend = fb_max64(1, v->quota_left - reserve);
+
+    if (fb_view_key_has_quota(v, now_ns) && v->quota_reset_ns > now_ns)
+        fb_bound_tighten(&v->bound, (double)spend * 1e9 / (double)(v->quota_reset_ns - now_ns),
+                         BOUND_QUOTA);
 }
 
 static void show_told(const struct engine_told *t, int64_t now_ns, struct view_key *v)
@@ -71,6 +91,7 @@ static void show_told(const struct engine_told *t, int64_t now_ns, struct view_k
     v->quota_left = t->remaining;
     v->quota_window_ns = t->window_ns;
     v->quota_reset_ns = t->reset_ns;
+    v->told_ns = t->told_ns;
     v->quota_most_s = (int32_t)fb_min64(t->reset_most_ns / FB_NS_PER_S, INT32_MAX);
     v->refused_ns = t->refused_ns;
     v->retry_after_ns = t->retry_after_ns;
@@ -80,6 +101,63 @@ static void show_told(const struct engine_told *t, int64_t now_ns, struct view_k
     /* What is told with every answer is no search in the dark. */
     if (fb_view_key_has_quota(v, now_ns))
         v->flags &= ~VIEW_KEY_LEARNING;
+    bound_by_quota(v, now_ns);
+}
+
+void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key)
+{
+    memset(ret_key, 0, sizeof(*ret_key));
+    show_limiter(s->limiter, now_ns, ret_key);
+    show_told(s->told, now_ns, ret_key);
+}
+
+static void begin_why(struct text *t, struct view_key *v, int64_t now_ns)
+{
+    fb_text_init(t, v->why, sizeof(v->why));
+    if (v->ready_ns == VIEW_NEVER) {
+        fb_text_add(t, "Waits: ");
+        return;
+    }
+    fb_text_add(t, "Next start in ");
+    fb_text_add_span(t, v->ready_ns - now_ns);
+    fb_text_add(t, ": ");
+}
+
+/* Of a hold the server's own words tell more than that there is one. */
+static void say_retry_after(struct view_key *v, int64_t now_ns)
+{
+    struct text t;
+
+    begin_why(&t, v, now_ns);
+    fb_text_add(&t, "Retry-After ");
+    fb_text_add_int(&t, (v->retry_after_ns + FB_NS_PER_S - 1) / FB_NS_PER_S);
+    fb_text_add(&t, ", told with a ");
+    fb_text_add_int(&t, v->refused_status);
+    fb_text_add(&t, " ");
+    fb_text_add_span(&t, now_ns - v->refused_ns);
+    fb_text_add(&t, " ago.");
+}
+
+/* What the limiter knows nothing of: it would say that a request may start. */
+static void say_engine(struct view_key *v, int64_t now_ns)
+{
+    static const struct {
+        const char *cause;
+        const char *says;
+    } rows[] = {
+        {"breaker", "too many failures in a row, only trials leave."},
+        {"pause", "too many failures in a row, it is left alone for a while."},
+        {"concurrency", "as many requests as allowed are under way."},
+        {"disabled", "it is switched off."},
+    };
+    struct text t;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(rows[i].cause, v->cause) != 0)
+            continue;
+        begin_why(&t, v, now_ns);
+        fb_text_add(&t, rows[i].says);
+    }
 }
 
 /* What it waits for: as the engine has it while something is queued, else as the limiter says. */
@@ -98,6 +176,10 @@ static void show_wait(const struct engine_key_state *s, int64_t now_ns, struct v
     if (v->ready_ns > now_ns)
         fb_view_put(v->cause, sizeof(v->cause), s->queued > 0 ? s->cause : why.cause);
     fb_view_put(v->why, sizeof(v->why), why.text);
+    if (strcmp(fb_view_key_because(v, now_ns), "Retry-After") == 0)
+        say_retry_after(v, now_ns);
+    else if (v->ready_ns > now_ns && strcmp(why.cause, "go") == 0)
+        say_engine(v, now_ns);
 }
 
 void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key)
@@ -115,6 +197,8 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->in_flight = s->in_flight;
     v->requests = s->requests;
     v->refused = s->refused;
+    v->refused_hour = -1;
+    v->broken_ns = s->broken_until_ns == FLY_NEVER ? 0 : s->broken_until_ns;
     v->flags = (s->is_enabled ? 0 : VIEW_KEY_DISABLED) | (s->is_broken ? VIEW_KEY_BROKEN : 0);
     show_limiter(s->limiter, now_ns, v);
     show_told(s->told, now_ns, v);

@@ -16,4 +16,7 @@
  */
 void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
 
+/* Of all that only its limits: what is stated, learned, told and left, and which of it binds. */
+void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
+
 #endif

@@ -389,7 +389,7 @@ static void add_to_series(struct live *v, int64_t now_ns)
         row.key[i] = (struct view_series_key){
             .sent = (int32_t)(k->requests - v->before[i].sent),
             .refused = (int32_t)(k->refused - v->before[i].refused),
-            .limit = (float)(k->flags & VIEW_KEY_LEARNING ? 0.0 : k->limit),
+            .limit = (float)k->bound.rate,
         };
     }
     fb_view_series_add(v->series, &row);

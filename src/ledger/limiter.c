@@ -329,10 +329,11 @@ int64_t fly_take_all(struct fly_limiter *const *l, const uint32_t *cost, size_t 
 
 /* ---- seeing ---- */
 
-static void explain(const struct body *b, const struct verdict *v, int64_t now_ns, struct text *t)
+static void explain(const struct body *b, const struct verdict *v, uint32_t cost, int64_t now_ns,
+                    struct text *t)
 {
     if (b)
-        fb_accountant_explain(&b->books, v, now_ns, t);
+        fb_accountant_explain(&b->books, v, cost_of(cost), now_ns, t);
     else
         fb_text_add(t, v->cause->says);
 }
@@ -350,7 +351,7 @@ int fly_limiter_why(struct fly_limiter *l, int64_t now_ns, uint32_t cost, struct
     fb_text_init(&t, ret_why->cause, sizeof(ret_why->cause));
     fb_text_add(&t, fb_accountant_cause(&v));
     fb_text_init(&t, ret_why->text, sizeof(ret_why->text));
-    explain(b, &v, now, &t);
+    explain(b, &v, cost, now, &t);
     if (b)
         fb_leave(l);
     return 0;

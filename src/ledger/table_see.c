@@ -89,7 +89,7 @@ int fly_table_load(struct fly_table *t, const struct fly_id *id, int64_t now_ns,
 /* ---- seeing ---- */
 
 static void explain(const struct fly_table *t, const struct verdict *v, const struct entry *e,
-                    int64_t now_ns, struct fly_why *ret_why)
+                    int64_t cost, int64_t now_ns, struct fly_why *ret_why)
 {
     const struct books *b = e ? fb_entry_books(e) : NULL;
     struct text text;
@@ -98,7 +98,7 @@ static void explain(const struct fly_table *t, const struct verdict *v, const st
     fb_text_init(&text, ret_why->cause, sizeof(ret_why->cause));
     fb_text_add(&text, fb_accountant_cause(v));
     fb_text_init(&text, ret_why->text, sizeof(ret_why->text));
-    fb_accountant_explain(b ? &b->a : &t->pattern->a, v, now_ns, &text);
+    fb_accountant_explain(b ? &b->a : &t->pattern->a, v, cost, now_ns, &text);
 }
 
 int fly_table_why(struct fly_table *t, const struct fly_id *id, int64_t now_ns, uint32_t cost,
@@ -111,8 +111,8 @@ int fly_table_why(struct fly_table *t, const struct fly_id *id, int64_t now_ns, 
         return -EINVAL;
     fb_lock(&s->lock);
     const struct entry *e = fb_shelf_find(s, fb_key_hash(id));
-    struct verdict v = fb_key_ask(t, e, cost > 0 ? cost : 1, now);
-    explain(t, &v, e, now, ret_why);
+    struct verdict v = fb_key_ask(t, e, fb_max64(1, cost), now);
+    explain(t, &v, e, fb_max64(1, cost), now, ret_why);
     fb_unlock(&s->lock);
     return 0;
 }

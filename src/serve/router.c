@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "serve/pack.h"
 #include "util/alloc.h"
 #include "util/json.h"
 
@@ -27,10 +28,21 @@ void fb_call_begin(struct call *c, int status, const char *type)
 
 void fb_call_send(struct call *c, int status, const char *type, struct slice body)
 {
+    struct buffer packed = BUFFER_INIT;
+    bool is_long = body.length >= PACK_LEAST;
+    bool is_packed = is_long &&
+                     fb_pack_is_wanted(fb_guard_field(c->x->request, "Accept-Encoding")) &&
+                     fb_pack(body, &packed);
+
     fb_call_begin(c, status, type);
     if (status == 405)
         fb_answer_field(c->x, "Allow", fb_slice_of(c->route->method));
-    fb_answer_send(c->x, body);
+    if (is_long)
+        fb_answer_field(c->x, "Vary", FB_SLICE("Accept-Encoding"));
+    if (is_packed)
+        fb_answer_field(c->x, "Content-Encoding", FB_SLICE("gzip"));
+    fb_answer_send(c->x, is_packed ? (struct slice){packed.bytes, packed.size} : body);
+    fb_buffer_fini(&packed);
 }
 
 void fb_call_send_json(struct call *c, int status, struct buffer *json)

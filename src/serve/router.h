@@ -53,7 +53,7 @@ extern const struct handler fb_router_handler;
 /* Begin an answer: status, Content-Type, and what every answer carries. */
 void fb_call_begin(struct call *c, int status, const char *type);
 
-/* A whole answer. */
+/* A whole answer, as gzip where it is long and the client takes that. */
 void fb_call_send(struct call *c, int status, const char *type, struct slice body);
 
 /* A whole answer of JSON; a buffer that failed is a 500. The buffer is freed. */

@@ -44,6 +44,24 @@ bool fb_view_key_waits(const struct view_key *k, int64_t now_ns)
     return k->ready_ns != VIEW_NEVER && k->ready_ns - now_ns >= NS_PER_S;
 }
 
+/* A hold lasts as long as was told and a little longer, by chance. */
+static bool is_told_to_wait(const struct view_key *k)
+{
+    int64_t until_ns = k->refused_ns + k->retry_after_ns;
+
+    return k->retry_after_ns > 0 && k->ready_ns >= until_ns &&
+           k->ready_ns - until_ns <= 2 * NS_PER_S;
+}
+
+const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
+{
+    if (k->ready_ns <= now_ns)
+        return "";
+    if (strcmp(k->cause, "hold") != 0 || k->refused_ns == 0)
+        return k->cause;
+    return is_told_to_wait(k) ? "Retry-After" : "refused";
+}
+
 /* Little is left of a window that begins anew in a moment: nobody needs to look. */
 static bool is_nearly_reset(const struct view_key *k, int64_t now_ns)
 {
@@ -82,16 +100,39 @@ void fb_view_key_limit(const struct view_key *k, struct buffer *to)
     fb_buffer_add_text(to, "/s");
 }
 
+const char *fb_view_bound_name(enum bound_by by)
+{
+    static const char *const NAMES[] = {
+        [BOUND_NOTHING] = "",      [BOUND_STATED] = "stated", [BOUND_LEARNED] = "learned",
+        [BOUND_WINDOW] = "window", [BOUND_QUOTA] = "quota",
+    };
+
+    return NAMES[by];
+}
+
 void fb_view_key_rate(const struct view_key *k, struct buffer *to)
 {
+    bool is_amount = k->bound.by == BOUND_WINDOW || k->bound.by == BOUND_QUOTA;
+
     fb_words_rate(k->rate, to);
     fb_buffer_add_text(to, " / ");
-    fb_view_key_limit(k, to);
+    if (!is_amount) {
+        fb_view_key_limit(k, to);
+        return;
+    }
+    fb_words_rate(k->bound.rate, to);
+    fb_buffer_add_text(to, "/s");
+}
+
+/* What is full is what matters, however much is left elsewhere. */
+static bool is_window_first(const struct view_key *k, int64_t now_ns)
+{
+    return k->ready_ns > now_ns && k->window_limit > 0 && strcmp(k->cause, "window") == 0;
 }
 
 void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
-    if (fb_view_key_has_quota(k, now_ns)) {
+    if (fb_view_key_has_quota(k, now_ns) && !is_window_first(k, now_ns)) {
         fb_words_count(k->quota_left, to);
         fb_buffer_add_text(to, " of ");
         fb_words_count(k->quota_limit, to);
@@ -122,20 +163,26 @@ void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *t
 
 /* ------------------------------------------------------------------------------------- as JSON */
 
-static void add_limit_json(const struct view_key *k, struct buffer *to)
+static void add_limit_json(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
     if (k->spec[0])
         fb_json_text(to, "spec", k->spec);
     if (k->said_by[0])
         fb_json_text(to, "said_by", k->said_by);
-    if (k->limit > 0.0 && !(k->flags & VIEW_KEY_LEARNING))
-        fb_json_real(to, "limit_per_s", k->limit, 4);
+    if (k->bound.by != BOUND_NOTHING) {
+        fb_json_real(to, "limit_per_s", k->bound.rate, 4);
+        fb_json_text(to, "limit_by", fb_view_bound_name(k->bound.by));
+    }
     fb_json_bool(to, "learned", (k->flags & VIEW_KEY_LEARNED) != 0);
     fb_json_bool(to, "learning", (k->flags & VIEW_KEY_LEARNING) != 0);
     if (k->permits >= 0.0)
         fb_json_real(to, "permits", k->permits, 2);
-    if (k->flags & VIEW_KEY_LEARNED)
+    if (k->flags & VIEW_KEY_LEARNED) {
         fb_json_real(to, "confidence", k->confidence, 3);
+        if (k->limit > 0.0 && !(k->flags & VIEW_KEY_LEARNING))
+            fb_json_real(to, "learned_per_s", k->limit, 4);
+        fb_words_json_instant(to, "changed", k->changed_ns, now_ns);
+    }
     if (k->window_limit <= 0)
         return;
     fb_json_name(to, "window");
@@ -143,6 +190,8 @@ static void add_limit_json(const struct view_key *k, struct buffer *to)
     fb_json_int(to, "limit", k->window_limit);
     fb_json_int(to, "remaining", k->window_left);
     fb_words_json_span(to, "window_s", k->window_ns);
+    if (k->window_frees_ns > now_ns)
+        fb_words_json_instant(to, "reset", k->window_frees_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
 
@@ -160,6 +209,7 @@ static void add_quota_json(const struct view_key *k, int64_t now_ns, struct buff
     if (k->quota_window_ns > 0)
         fb_words_json_span(to, "window_s", k->quota_window_ns);
     fb_words_json_instant(to, "reset", k->quota_reset_ns, now_ns);
+    fb_words_json_instant(to, "told", k->told_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
 
@@ -168,8 +218,10 @@ static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffe
     fb_json_bool(to, "may_start", k->ready_ns <= now_ns);
     if (k->ready_ns > now_ns)
         fb_words_json_instant(to, "next_start", k->ready_ns, now_ns);
-    if (k->ready_ns > now_ns && k->cause[0])
+    if (k->ready_ns > now_ns && k->cause[0]) {
         fb_json_text(to, "cause", k->cause);
+        fb_json_text(to, "because", fb_view_key_because(k, now_ns));
+    }
     if (k->why[0])
         fb_json_text(to, "why", k->why);
 }
@@ -180,6 +232,8 @@ static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct bu
         fb_json_int(to, "requests", k->requests);
     if (k->refused >= 0)
         fb_json_int(to, "throttled", k->refused);
+    if (k->refused_hour >= 0)
+        fb_json_int(to, "throttled_1h", k->refused_hour);
     if (k->told_by[0])
         fb_json_text(to, "told_by", k->told_by);
     if (k->refused_ns == 0)
@@ -221,12 +275,14 @@ void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *t
     fb_json_text(to, "state", fb_view_state_name(fb_view_key_state(k, now_ns)));
     fb_json_bool(to, "enabled", !(k->flags & VIEW_KEY_DISABLED));
     fb_json_bool(to, "breaker_open", (k->flags & VIEW_KEY_BROKEN) != 0);
+    if (k->flags & VIEW_KEY_BROKEN && k->broken_ns > now_ns)
+        fb_words_json_instant(to, "breaker_until", k->broken_ns, now_ns);
     fb_words_json_instant(to, "seen", k->seen_ns, now_ns);
     fb_json_int(to, "queued", k->queued);
     add_queue_json(k, now_ns, to);
     fb_json_int(to, "in_flight", k->in_flight);
     fb_json_real(to, "rate_per_s", k->rate, 3);
-    add_limit_json(k, to);
+    add_limit_json(k, now_ns, to);
     add_quota_json(k, now_ns, to);
     add_wait_json(k, now_ns, to);
     add_refusal_json(k, now_ns, to);

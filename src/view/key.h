@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "core/bound.h"
 #include "core/queue.h"
 #include "view/view.h"
 
@@ -42,23 +43,29 @@ struct view_key {
     char spec[VIEW_TEXT];     /* limit text as stated, or "" */
     char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
     double limit;             /* permits a second, stated or believed; 0: none */
+    struct bound bound;       /* the tightest of that, the windows, and what is left of a quota */
     double permits;       /* that may leave at once, as far as a rate bounds that; -1: none does */
     double confidence;    /* 0..1, of what was learned */
     int64_t window_limit; /* of the fullest stated window; 0: there is none */
     int64_t window_left;
     int64_t window_ns;
+    int64_t window_frees_ns; /* when the next place in it comes free; <= now: it is empty */
+    int64_t changed_ns;      /* when what was learned changed last; 0: not known */
 
     int64_t quota_limit; /* told by the server; 0: nothing was told */
     int64_t quota_left;
     int64_t quota_window_ns; /* 0: not told */
     int64_t quota_reset_ns;  /* an instant */
+    int64_t told_ns;         /* when that was told last */
 
+    int64_t broken_ns;      /* its breaker lets the next trial out; 0: not known */
     int64_t ready_ns;       /* the next request may start; <= now: now; VIEW_NEVER */
     char cause[VIEW_CAUSE]; /* what it waits for: "hold", "bucket", ...; "": nothing */
     char why[VIEW_TEXT];    /* a sentence about that */
 
     int64_t requests;       /* sent; -1: not counted */
     int64_t refused;        /* of those, for rate; -1: not counted */
+    int64_t refused_hour;   /* in the last hour; -1: not counted */
     int64_t refused_ns;     /* the last refusal; 0: none */
     int64_t retry_after_ns; /* what it asked for; 0: nothing */
     int32_t refused_status;
@@ -85,10 +92,22 @@ bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
 
+/*
+ * What holds it, in a word or two: "Retry-After", "429" for a refusal that told no time, "window";
+ * "": nothing does.
+ */
+const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
+
+/* "learned", "window", ... what the tightest bound is; "": there is none. */
+const char *fb_view_bound_name(enum bound_by by);
+
 /* "~12.0/s", "?" while it is searched for, "-" where there is none. */
 void fb_view_key_limit(const struct view_key *k, struct buffer *to);
 
-/* "11.8 / ~12.0/s", "1,712 of 5,000", "in 41 s": cells of a table; "" where nothing is known. */
+/*
+ * "11.8 / ~12.0/s" by the tightest bound, "1,712 of 5,000" of what is waited for, "in 41 s": cells
+ * of a table; "" where nothing is known.
+ */
 void fb_view_key_rate(const struct view_key *k, struct buffer *to);
 void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *to);
 void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *to);

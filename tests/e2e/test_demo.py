@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`flyball demo`: it ends by itself, tells the truth, and leaves nothing behind."""
+import json
 import os
 import re
 import signal
@@ -9,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+import terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 FLYBALL = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')) / 'flyball'
@@ -139,6 +141,45 @@ def test_no_time_to_go_before_the_pace_is_found(tmp_path, dialect):
     lines = [line for line in told.splitlines() if ' 429s ' in line]
     assert lines[0].endswith('learning'), told
     assert not re.search(r'bound by ~0\.\d+/s', told), told
+
+
+def shown(told, path):
+    where = re.search(r'dashboard +(http://127\.0\.0\.1:\d+) ', told).group(1)
+    with urllib.request.urlopen(where + path, timeout=LONG_S) as answer:
+        return answer.read().decode()
+
+
+def test_its_dashboard_shows_it_meanwhile(tmp_path):
+    with subprocess.Popen([FLYBALL, 'demo', '--requests', '60'], env=environment(tmp_path),
+                          cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE) as process:
+        told = ''
+        for line in process.stdout:
+            told += line
+            if ' of ?  ' in line:
+                break
+        status = json.loads(shown(told, '/status'))
+        assert [b['name'] for b in status['batches']] == ['demo'] and len(status['keys']) == 1
+        assert '<title>flyball</title>' in shown(told, '/')
+        rest, _ = process.communicate(timeout=LONG_S)
+    assert process.returncode == 0 and 'stays up' not in rest and not files(tmp_path)
+
+
+def test_on_a_terminal_the_dashboard_stays_until_ctrl_c(tmp_path):
+    here, there = terminal.open_terminal(100)
+    env = {**environment(tmp_path), 'CI': '', 'TERM': 'xterm'}
+    with subprocess.Popen([FLYBALL, 'demo', '--requests', '20'], env=env, cwd=tmp_path,
+                          stdin=subprocess.DEVNULL, stdout=there, stderr=there) as process:
+        os.close(there)
+        told = ''
+        while 'Dashboard stays up; Ctrl-C ends.' not in told:
+            told += os.read(here, 65536).decode()
+        batch, = json.loads(shown(told, '/status'))['batches']
+        assert batch['items']['ok'] == 20 and not batch['running']
+        process.send_signal(signal.SIGINT)
+        terminal.read_all(here)
+        assert process.wait(timeout=LONG_S) == 0
+    assert not files(tmp_path)
 
 
 def test_same_seed_same_secret(tmp_path):

@@ -60,8 +60,107 @@ static void waits_for_a_window(void **state)
     struct fly_why w = why(l, 10 * S, 1);
     assert_int_equal(w.until_ns, 3600 * S);
     assert_string_equal(w.cause, "window");
-    assert_contains(w.text, "Next start in 59 min 50 s: ");
-    assert_contains(w.text, "No rate is stated.");
+    assert_string_equal(w.text, "Next start in 59 min 50 s: a window is full, 1 in 1 h. "
+                                "0.00028/s by the window that is stated.");
+    fly_limiter_free(l);
+}
+
+static void of_several_windows_the_one_that_is_full_longest_is_named(void **state)
+{
+    struct fly_limiter *l = limiter("window=1/1s window=2/1m margin=0%", 0);
+
+    (void)state;
+    take(l, 0, 1);
+    assert_contains(why(l, 0, 1).text, "a window is full, 1 in 1.0 s. 0.0333/s by the window");
+    take(l, S, 1);
+    assert_contains(why(l, S, 1).text, "a window is full, 2 in 1 min. ");
+    fly_limiter_free(l);
+}
+
+/* 6000 for an hour, of which `remaining` are left. */
+static void tell(struct fly_limiter *l, int64_t remaining, int64_t now_ns)
+{
+    struct fly_outcome o = outcome(take(l, now_ns, 1), 200, now_ns);
+
+    o.limit = 6000;
+    o.remaining = remaining;
+    o.reset_ns = 3600 * S;
+    fly_limiter_report(l, now_ns, &o);
+}
+
+static void waits_for_a_quota_that_is_spread(void **state)
+{
+    struct fly_limiter *l = limiter("pacing=even ahead=1 adapt=off", 0);
+
+    (void)state;
+    assert_string_equal(why(l, 0, 1).text, "May start now. No rate is stated.");
+    tell(l, 6000, 0);
+    take(l, 0, 1);
+    assert_contains(why(l, 0, 1).text, "ms: the quota told by the server is spread evenly: 5999 "
+                                       "left, 600 kept in reserve, 5399 over 1 h");
+    assert_contains(why(l, 0, 1).text, " = one each 0.667 s. 1.50/s by the quota that is told.");
+    tell(l, 2400, S);
+    take(l, 10 * S, 1);
+    assert_contains(why(l, 10 * S, 1).text, "2398 left, 600 kept in reserve, 1798 over 59 min 5");
+    assert_contains(why(l, 10 * S, 1).text, " x 1.5 = one each 3.00 s.");
+    fly_limiter_free(l);
+}
+
+/* The pace of who learns is not the one that is kept. */
+static void a_quota_that_is_spread_has_the_word(void **state)
+{
+    struct fly_limiter *l = limiter("pacing=even ahead=1 adapt=aimd rate=50/s ceiling=60/s", 0);
+
+    (void)state;
+    tell(l, 6000, 0);
+    take(l, S, 1);
+    assert_string_equal(why(l, S, 1).cause, "quota");
+    assert_contains(why(l, S, 1).text, "one each 0.667 s. 1.50/s by the quota that is told.");
+    assert_null(strstr(why(l, S, 1).text, "aimd"));
+    fly_limiter_free(l);
+}
+
+static void waits_for_a_quota_that_is_used_up(void **state)
+{
+    struct fly_limiter *l = limiter("pacing=demand reserve=0% adapt=off", 0);
+
+    (void)state;
+    tell(l, 30, 0);
+    assert_string_equal(why(l, 0, 1).text, "May start now. 0.00833/s by the quota that is told.");
+    tell(l, 0, S);
+    struct fly_why w = why(l, S, 1);
+    assert_string_equal(w.cause, "quota");
+    assert_contains(w.text, ": the quota told by the server is used up: 0 left, more in 59 min 5");
+    fly_limiter_free(l);
+    l = limiter("pacing=demand reserve=10% adapt=off window=60/1m margin=0%", 0);
+    tell(l, 5, 0);
+    assert_contains(why(l, 0, 1).text, "is used up: 5 left, 600 kept in reserve, more in 1 h");
+    /* Of two amounts the tighter one. */
+    assert_contains(why(l, 0, 1).text, ". 0.00028/s by the quota that is told.");
+    fly_limiter_free(l);
+}
+
+/* The larger the cost, the sooner what is left is not enough. */
+static void a_cost_that_is_more_than_what_is_left(void **state)
+{
+    struct fly_limiter *l = limiter("pacing=even adapt=off", 0);
+
+    (void)state;
+    tell(l, 30, 0);
+    assert_contains(why(l, 0, 40).text, "is used up: 30 left, 600 kept in reserve, more in 1 h");
+    fly_limiter_free(l);
+}
+
+static void waits_for_whoever_asks_what_the_next_quota_is(void **state)
+{
+    struct fly_limiter *l = limiter("pacing=even adapt=off", 0);
+
+    (void)state;
+    tell(l, 30, 0);
+    take(l, 3700 * S, 1);
+    assert_string_equal(why(l, 3700 * S, 1).text,
+                        "Next start in 10 s: the quota told by the server is over, and one request "
+                        "asks for the next. No rate is stated.");
     fly_limiter_free(l);
 }
 
@@ -76,7 +175,23 @@ static void waits_for_a_hold(void **state)
     struct fly_why w = why(l, 0, 1);
     assert_at_least(w.until_ns, 6000 * S);
     assert_string_equal(w.cause, "hold");
-    assert_contains(w.text, "Next start in 1 h 40 min: ");
+    assert_string_equal(w.text, "Next start in 1 h 40 min: a refusal holds the key, which comes "
+                                "back gently.");
+    fly_limiter_free(l);
+}
+
+/* "No limit met yet" would be wrong right after a refusal, and no pace is kept. */
+static void in_a_hold_who_learns_is_silent(void **state)
+{
+    struct fly_limiter *l = limiter("", 0);
+    struct fly_outcome o = outcome(take(l, 0, 1), 429, 0);
+
+    (void)state;
+    o.retry_after_ns = 90 * S;
+    fly_limiter_report(l, 0, &o);
+    assert_string_equal(why(l, 0, 1).cause, "hold");
+    assert_int_equal(why(l, 0, 1).text[strlen(why(l, 0, 1).text) - 1], '.');
+    assert_null(strstr(why(l, 0, 1).text, "/s"));
     fly_limiter_free(l);
 }
 
@@ -206,7 +321,7 @@ static void every_constraint_can_be_explained(void **state)
         assert_true(!all[i]->never || strlen(all[i]->never) < sizeof(((struct fly_why *)0)->cause));
         assert_true(!all[i]->word == !all[i]->expects && !all[i]->word == !all[i]->read);
         fb_text_init(&t, buffer, sizeof(buffer));
-        fb_accountant_explain(&a, &(struct verdict){5 * S, all[i]}, 0, &t);
+        fb_accountant_explain(&a, &(struct verdict){5 * S, all[i]}, 1, 0, &t);
         assert_contains(buffer, "Next start in 5.0 s: ");
         assert_contains(buffer, all[i]->says);
         assert_int_equal(buffer[strlen(buffer) - 1], '.');
@@ -219,7 +334,14 @@ int main(void)
         cmocka_unit_test(may_start_now),
         cmocka_unit_test(waits_for_the_bucket),
         cmocka_unit_test(waits_for_a_window),
+        cmocka_unit_test(of_several_windows_the_one_that_is_full_longest_is_named),
+        cmocka_unit_test(waits_for_a_quota_that_is_spread),
+        cmocka_unit_test(a_quota_that_is_spread_has_the_word),
+        cmocka_unit_test(waits_for_a_quota_that_is_used_up),
+        cmocka_unit_test(a_cost_that_is_more_than_what_is_left),
+        cmocka_unit_test(waits_for_whoever_asks_what_the_next_quota_is),
         cmocka_unit_test(waits_for_a_hold),
+        cmocka_unit_test(in_a_hold_who_learns_is_silent),
         cmocka_unit_test(waits_for_an_answer),
         cmocka_unit_test(no_wait_helps_a_cost_that_is_too_large),
         cmocka_unit_test(of_several_the_longest_wait_is_named),

@@ -230,7 +230,8 @@ static struct figures second_of(float sent, float limit)
 static int read_part(const struct history *h, const struct meters *m, int step_s, size_t most,
                      struct buffer *b)
 {
-    struct history_part part = {.step_s = step_s, .most = most, .provider = "", .pool = ""};
+    struct history_part part = {
+        .step_s = step_s, .most = most, .provider = "", .pool = "", .only = ""};
 
     return fb_history_json(h, m, &part, b);
 }
@@ -247,10 +248,10 @@ static void rings_feed_rings(void **state)
     for (int64_t t = 1001; t <= 1020; t++) {
         struct figures f = second_of(2, (float)t);
 
-        fb_history_add(&h, t, &f, 1);
+        fb_history_add(&h, t, &f, 1, NULL);
     }
     struct figures late = second_of(9, 9);
-    fb_history_add(&h, 1020, &late, 1); /* the clock went back: ignored */
+    fb_history_add(&h, 1020, &late, 1, NULL); /* the clock went back: ignored */
     assert_int_equal(read_part(&h, &m, 10, 100, &b), 0);
     const char *json = fb_buffer_text(&b);
     assert_contains(json, "\"step_s\":10,\"end_s\":1020,\"samples\":2");
@@ -264,18 +265,19 @@ static void rings_feed_rings(void **state)
 
     /* A gap is nothing, not zero; and rings never grow. */
     struct figures f = second_of(4, 1);
-    fb_history_add(&h, 1023, &f, 1);
+    fb_history_add(&h, 1020 + HISTORY_LATE + 1, &f, 1, NULL);
     fb_buffer_clear(&b);
     assert_int_equal(read_part(&h, &m, 1, 4, &b), 0);
-    assert_contains(fb_buffer_text(&b), "\"sent\":[2,null,null,4]");
-    for (int64_t t = 1024; t < 3000; t++)
-        fb_history_add(&h, t, &f, 1);
+    assert_contains(fb_buffer_text(&b), "\"sent\":[null,null,null,4]");
+    for (int64_t t = 1020 + HISTORY_LATE + 2; t < 3000; t++)
+        fb_history_add(&h, t, &f, 1, NULL);
     fb_buffer_clear(&b);
     assert_int_equal(read_part(&h, &m, 1, 100000, &b), 0);
     assert_contains(fb_buffer_text(&b), "\"samples\":900");
 
     /* Of one provider only. */
-    struct history_part part = {.step_s = 60, .most = 1, .provider = "nobody", .pool = ""};
+    struct history_part part = {
+        .step_s = 60, .most = 1, .provider = "nobody", .pool = "", .only = ""};
     fb_buffer_clear(&b);
     assert_int_equal(fb_history_json(&h, &m, &part, &b), 0);
     assert_contains(fb_buffer_text(&b), "\"series\":[]");

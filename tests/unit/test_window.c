@@ -595,6 +595,48 @@ static void play_step(struct play *p, int64_t now_ns)
         change_one(&p->rig, &p->log, &p->rng, now_ns, p->debts);
 }
 
+/* What is left of the fullest one, when more is, and what the tightest one allows. */
+static void the_fullest_and_the_tightest(void **state)
+{
+    struct spec s = {.window = {{4, 4, S}, {2, 2, 60 * S}, {8, 8, 2 * S}}, .window_count = 3};
+    struct rig r = rig_of(&s);
+
+    (void)state;
+    assert_true(fb_window_rate(r.slot) > 0.0333 && fb_window_rate(r.slot) < 0.0334);
+    assert_int_equal(fb_window_fullest(r.slot, 0).used, 0);
+    assert_int_equal(fb_window_fullest(r.slot, 0).frees_ns, 0);
+    take(&r, 1, 0);
+    assert_int_equal(fb_window_fullest(r.slot, 0).length_ns, 60 * S);
+    assert_int_equal(fb_window_fullest(r.slot, 0).frees_ns, 60 * S);
+    take(&r, 1, S);
+    assert_int_equal(fb_window_fullest(r.slot, S).used, 2);
+    assert_int_equal(fb_window_fullest(r.slot, S).frees_ns, 60 * S);
+    assert_int_equal(fb_window_fullest(r.slot, 60 * S).frees_ns, 61 * S);
+    free(r.slot);
+
+    /* As full as the other, but for longer. */
+    s = (struct spec){.window = {{2, 2, S}, {2, 2, 60 * S}, {2, 2, 3 * S}}, .window_count = 3};
+    r = rig_of(&s);
+    take(&r, 2, 0);
+    assert_int_equal(fb_window_fullest(r.slot, 0).length_ns, 60 * S);
+    free(r.slot);
+}
+
+/* Less is allowed than is in it: so many have to leave before there is room. */
+static void a_smaller_pace_frees_later(void **state)
+{
+    struct rig r = rig_one(4, 60 * S);
+    struct pace half = {.limit_share = 0.5f};
+
+    (void)state;
+    for (int64_t i = 0; i < 4; i++)
+        take(&r, 1, i * S);
+    fb_constraint_window.repace(r.slot, &half, 3 * S);
+    assert_int_equal(fb_window_fullest(r.slot, 3 * S).frees_ns, 62 * S);
+    assert_int_equal(ready_at(&r, 1, 3 * S), 62 * S);
+    free(r.slot);
+}
+
 static void no_interval_ever_holds_more_than_the_limit(void **state)
 {
     (void)state;
@@ -681,6 +723,8 @@ int main(void)
         cmocka_unit_test(the_guard_leaves_out_the_last_percent),
         cmocka_unit_test(the_pace_leaves_a_share),
         cmocka_unit_test(a_cost_above_the_share_goes_into_an_empty_window),
+        cmocka_unit_test(the_fullest_and_the_tightest),
+        cmocka_unit_test(a_smaller_pace_frees_later),
         cmocka_unit_test(no_interval_ever_holds_more_than_the_limit),
         cmocka_unit_test(large_windows_err_by_less_than_two_percent),
     };

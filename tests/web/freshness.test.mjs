@@ -62,6 +62,26 @@ test('an item: each field with who told it, the sources, and what changed last',
   await shut(page, /404/);
 });
 
+test('how ages went is the daemon\'s to remember: a page that is loaded again has it, over any range', async () => {
+  await until('there is some history', async () => {
+    const { watch } = await (await fetch(`${place.url}history?watch=1&step=1&samples=60`)).json();
+    return watch.p95_s && watch.p95_s.filter((v) => v != null).length >= 5;
+  });
+  const page = await open(browser, `${place.url}#/freshness`);
+  await isLive(page);
+  const rows = page.locator('figure tbody tr');
+  await until('it has seconds from before it was opened', async () => (await rows.count()) >= 5, 5000);
+  await page.reload();
+  await isLive(page);
+  await until('and again', async () => (await rows.count()) >= 5, 5000);
+  assert.match(await page.locator('figcaption').textContent(), /^Last 15 min: p95 between/);
+  const asked = page.waitForRequest(/history\?watch=1&step=10&/);
+  await page.selectOption('#tools select', '1h');
+  await asked;
+  await until('an hour', async () => /^(Last 1 h: p95|No live item)/.test(await page.locator('figcaption').textContent()));
+  await shut(page);
+});
+
 test('15 and 18: from 320 to 2560 pixels, and axe finds nothing wrong', async () => {
   for (const [width, colorScheme] of [[320, 'light'], [1280, 'dark'], [2560, 'light']]) {
     const page = await open(browser, `${place.url}#/freshness`, { width, colorScheme, bypassCSP: true });

@@ -1,6 +1,6 @@
 /* events.js - what happened, in sentences, newest first; a pause lets one read. */
 
-const RATE_TOLD = 0.05; /* a pace that moved by less is no event to a reader */
+const FOLD_MS = 10000; /* the same of the same key within that is one line */
 
 const whom = (e) => (e.provider ? nameOf({ provider: e.provider, pool: e.pool }) : 'flyball');
 
@@ -8,44 +8,49 @@ const until = (e) => (e.until ? ` until ${clock(new Date(e.until))}` : '');
 
 /* Kind: the state it stands for, and the sentence. */
 const SENTENCES = {
-  answer: ['holding', (e) => `${whom(e)} refused a request${e.status ? ` (${e.status})` : ''}`],
+  answer: ['holding', (e) => `${whom(e)} refused ${e.times > 1 ? `${count(e.times)} requests` : 'a request'}${e.status ? ` (${e.status})` : ''}`],
   wait: ['holding', (e) => `${whom(e)} waits${e.cause ? ` for ${e.cause}` : ''}${until(e)}`],
-  rate: ['ok', (e) => `${whom(e)} ${e.before ? `${rate(e.before)} → ` : 'at '}${rate(e.rate)}/s`],
+  rate: ['ok', (e) => `${whom(e)} limit ${e.before ? `${rate(e.before)} → ` : 'found: '}${rate(e.rate)}/s`],
   breaker: ['critical', (e) => `${whom(e)} breaker ${e.outcome || e.cause || 'changed'}${until(e)}`],
   pause: ['warning', (e) => `${whom(e)} paused${e.cause ? `: ${e.cause}` : ''}${until(e)}`],
-  outcome: ['critical', (e) => `${whom(e)} failed an item${e.error ? `: ${e.error}` : ''}`],
-  deferral: ['warning', (e) => `${whom(e)} deferred an item${until(e)}`],
+  outcome: ['critical', (e) => `${whom(e)} failed ${e.times > 1 ? `${count(e.times)} items` : 'an item'}${e.error ? `: ${e.error}` : ''}`],
+  deferral: ['warning', (e) => `${whom(e)} deferred ${e.times > 1 ? `${count(e.times)} items` : 'an item'}${until(e)}`],
   failover: ['warning', (e) => `${whom(e)} goes to another address`],
   health: ['warning', (e) => `grade ${e.outcome || e.cause || 'changed'}`],
   recycle: ['warning', (e) => `recycled${e.cause ? `: ${e.cause}` : ''}`],
   stuck: ['critical', () => 'the loop was stuck'],
   audit: ['ok', (e) => `${e.of || ''} ${e.text || ''}`.trim()],
+  'audit-submit': ['ok', (e) => `batch ${e.text || ''} was submitted`],
   'audit-alert': ['warning', (e) => `alert: ${e.text || ''}`],
   gap: ['warning', () => 'some events were missed here'],
 };
 
-/* Whether it is worth a line: of paces only those that moved. */
-const lastRate = new Map();
-const isTold = (e) => {
-  if (e.kind !== 'rate') return true;
-  const before = lastRate.get(whom(e));
-  if (before && Math.abs(e.rate - before) < before * RATE_TOLD) return false;
-  e.before = before;
-  lastRate.set(whom(e), e.rate);
-  return true;
-};
+/* What repeats is told once, and how often: forty refusals at once are one thing that happened. */
+const FOLDED = ['answer', 'outcome', 'deferral'];
+const foldInto = (e) => FOLDED.includes(e.kind) && model.events.slice(0, 20).find((old) => old.kind === e.kind && whom(old) === whom(e)
+  && old.status === e.status && old.error === e.error && Math.abs(new Date(e.time) - new Date(old.time)) < FOLD_MS);
 
 const keepEvent = (e) => {
-  if (!isTold(e)) return;
+  const old = foldInto(e);
+  if (old) {
+    old.times = (old.times || 1) + 1;
+    if (old.line) setText(old.line, sentenceOfEvent(old)[1]);
+    return;
+  }
   model.events.unshift(e);
   if (model.events.length > EVENTS_KEPT) model.events.pop();
 };
 
-const eventRow = (e) => {
+const sentenceOfEvent = (e) => {
   const [state, sentence] = SENTENCES[`${e.kind}-${e.of}`] || SENTENCES[e.kind] || ['idle', () => e.kind];
+  return [state, sentence(e)];
+};
+
+const eventRow = (e) => {
+  const [state, sentence] = sentenceOfEvent(e);
+  e.line = el('span', {}, sentence);
   return el('li', { class: e.kind === 'gap' ? 'gap' : '' }, timeAt(e.time || Date.now()),
-    el('span', { class: `shape state-${state}`, 'aria-hidden': 'true' }, shapeOf(state)),
-    el('span', {}, sentence(e)));
+    el('span', { class: `shape state-${state}`, 'aria-hidden': 'true' }, shapeOf(state)), e.line);
 };
 
 const EVENTS_SHOWN = 60;

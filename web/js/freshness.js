@@ -3,34 +3,27 @@
  * was told by whom.
  */
 
-const FRESH_KEPT = 900;
 const ITEMS_ASKED = 500;
 const ITEMS_SHOWN = 100;
 const GRADE_STATES = { healthy: 'ok', degraded: 'warning', failing: 'critical', overloaded: 'warning', recovering: 'holding' };
 
 const gradeState = (grade) => GRADE_STATES[grade] || 'warning';
 
-/* How it went since the page was opened: a row a second, in a ring. */
-const fresh = { t: [], p50: [], p95: [], grade: [], recoveries: [] };
-
-const keepFresh = (status) => {
-  const w = status.watch;
-  if (!w) return;
-  const live = (w.freshness || {}).live || {};
-  const row = { t: Date.now() / 1000, p50: live.counted ? live.p50_s : null, p95: live.counted ? live.p95_s : null, grade: w.grade, recoveries: w.recoveries || 0 };
-  Object.entries(row).forEach(([name, value]) => {
-    fresh[name].push(value);
-    if (fresh[name].length > FRESH_KEPT) fresh[name].shift();
-  });
+/* The rings that the daemon keeps of it, as columns with their times; null: there is nothing yet. */
+const freshOf = (history) => {
+  const { p50_s: p50, p95_s: p95, grade, recoveries } = history.watch;
+  if (!p95) return null;
+  const t = p95.map((_, i) => history.end_s - (p95.length - 1 - i) * history.step_s);
+  return { t, p50, p95, grade: grade.map((g) => (g == null ? null : history.grades[g])), recoveries };
 };
 
 /* Marks where the grade changed or something was recovered. */
-const drawGrades = (u) => {
+const drawGrades = (u, fresh) => {
   u.ctx.save();
   u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   for (let i = 1; i < fresh.t.length; i++) {
-    const isGrade = fresh.grade[i] !== fresh.grade[i - 1];
-    if (!isGrade && fresh.recoveries[i] <= fresh.recoveries[i - 1]) continue;
+    const isGrade = fresh.grade[i] && fresh.grade[i - 1] && fresh.grade[i] !== fresh.grade[i - 1];
+    if (!isGrade && !fresh.recoveries[i]) continue;
     const x = u.valToPos(fresh.t[i], 'x', true);
     const color = token(`--${isGrade ? gradeState(fresh.grade[i]) : 'holding'}`);
     u.ctx.strokeStyle = u.ctx.fillStyle = color;
@@ -43,23 +36,22 @@ const drawGrades = (u) => {
   u.ctx.restore();
 };
 
-const flat = (value) => fresh.t.map(() => value);
-const freshData = (c) => [fresh.t, fresh.p50, fresh.p95, flat(c.aim_live_s), flat(c.degraded_s)];
+const freshData = (fresh, c) => [fresh.t, fresh.p50, fresh.p95, fresh.t.map(() => c.aim_live_s), fresh.t.map(() => c.degraded_s)];
 
-const freshOptions = (width, config) => {
+const freshOptions = (width, config, chart) => {
   const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
   const bare = { points: { show: false } };
   return {
     width, height: PLOT_HEIGHT, legend: { show: false }, cursor: { show: false },
     scales: {
-      x: { range: (u, low, high) => [Math.min(low ?? high, high - 60), high] },
-      y: { range: () => [0, Math.max(...fresh.p95.map((v) => v || 0), config.aim_live_s) * 1.25] },
+      x: { range: (u, low, high) => windowOf(chart.range, low, high || Date.now() / 1000) },
+      y: { range: () => [0, Math.max(...chart.series.p95.map((v) => v || 0), config.aim_live_s) * 1.25] },
     },
     axes: [{ ...axis, size: 26, space: 80, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000))) },
       { ...axis, size: 48, values: (u, ticks) => ticks.map((v) => `${v} s`) }],
     series: [{}, { ...bare, stroke: token('--rate'), width: 1.5 }, { ...bare, stroke: token('--holding'), width: 1.5 },
       { ...bare, stroke: token('--ok'), width: 1, dash: [5, 4] }, { ...bare, stroke: token('--warning'), width: 1, dash: [5, 4] }],
-    hooks: { draw: [drawGrades] },
+    hooks: { draw: [(u) => drawGrades(u, chart.series)] },
   };
 };
 
@@ -71,19 +63,38 @@ const makeFreshChart = () => {
     el('p', { class: 'legend', 'aria-hidden': 'true' }, el('span', {}, el('i'), 'half are younger (p50)'), el('span', { class: 'is-p95' }, el('i'), '19 of 20 are younger (p95)'),
       el('span', { class: 'is-aim' }, el('i'), 'wanted'), el('span', { class: 'is-degraded' }, el('i'), 'degraded')), holder, caption,
     el('div', { class: 'unseen' }, el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
-  const chart = { figure, plot: null, tabled: 0 };
-  chart.update = (w) => {
-    const c = w.config;
-    const known = fresh.p95.filter((v) => v != null);
-    setText(caption, known.length ? `Since ${clock(new Date(fresh.t[0] * 1000))}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted are ${span(c.aim_live_s)}.` : 'No live item yet.');
-    if (typeof uPlot === 'undefined' || !holder.isConnected || !fresh.t.length) return;
-    if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c), freshData(c), holder);
-    else chart.plot.setData(freshData(c));
+  const chart = { figure, plot: null, tabled: 0, range: '', series: null, busy: false };
+  const draw = (c) => {
+    const fresh = chart.series;
+    const known = fresh ? fresh.p95.filter((v) => v != null) : [];
+    setText(caption, known.length ? `${labelOf(chart.range)}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted are ${span(c.aim_live_s)}.` : 'No live item yet.');
+    if (typeof uPlot === 'undefined' || !holder.isConnected || !fresh) return;
+    if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c, chart), freshData(fresh, c), holder);
+    else chart.plot.setData(freshData(fresh, c));
     if (Date.now() - chart.tabled < 10000) return;
     chart.tabled = Date.now();
     const every = Math.max(1, Math.ceil(fresh.t.length / TABLE_ROWS));
     rows.replaceChildren(...fresh.t.map((t, i) => i).filter((i) => i % every === 0).slice(0, TABLE_ROWS).map((i) => el('tr', {},
-      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i]))));
+      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i] || ''))));
+  };
+  /* The whole ring at first, then what is new in it. */
+  chart.update = async (w) => {
+    if (chart.range !== model.range) {
+      Object.assign(chart, { range: model.range, series: null, tabled: 0 });
+      chart.redraw();
+    }
+    const { step, samples } = RANGES[chart.range];
+    const last = chart.series ? chart.series.t[chart.series.t.length - 1] : 0;
+    const behind = Date.now() / 1000 - last;
+    if (chart.busy || behind < step) return;
+    chart.busy = true;
+    try {
+      const answer = await fetch(`history?watch=1&step=${step}&samples=${last ? Math.min(samples, 2 + Math.ceil(behind / step)) : samples}`);
+      const more = answer.ok ? freshOf(await answer.json()) : null;
+      if (RANGES[model.range].step === step) chart.series = appendSeries(chart.series, more, samples);
+    } catch { /* the stream says that the connection is lost */ }
+    chart.busy = false;
+    if (chart.range === model.range) draw(w.config);
   };
   const sizes = new ResizeObserver(() => { if (chart.plot && holder.clientWidth) chart.plot.setSize({ width: holder.clientWidth, height: PLOT_HEIGHT }); });
   sizes.observe(holder);

@@ -130,7 +130,6 @@ const take = (status) => {
   model.status = status;
   model.at = Date.now();
   keepSparks(status.keys);
-  keepFresh(status);
   announce(status);
   document.title = status.keys.some((k) => k.state === 'critical') ? '■ flyball' : 'flyball';
   if (view) view.update();
@@ -204,6 +203,7 @@ const start = () => {
     if (view && model.status && !stream.isLost && Date.now() - model.at > 1500) view.step();
   }, 1000);
   startStream();
+  seedSparks();
 };
 
 start();

@@ -34,22 +34,30 @@ const idOf = (k) => `${k.provider}/${k.pool}`;
 const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
 const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}`;
 
+/* The tightest of what is stated, learned or left; `limit_by` says which. */
 const limitOf = (k) => {
-  if (k.learning) return '?';
-  return k.limit_per_s > 0 ? `${k.learned ? '~' : ''}${rate(k.limit_per_s)} /s` : '-';
+  if (k.limit_per_s > 0) return `${k.limit_by === 'learned' ? '~' : ''}${rate(k.limit_per_s)} /s`;
+  return k.learning ? '?' : '-';
 };
 
 const rateOf = (k) => `${k.state === 'idle' && !model.isFrozen ? '-' : rate(k.rate_per_s)} / ${limitOf(k)}`;
 
-/* How sure a learned limit is. */
-const sureOf = (k) => (k.learned && !k.learning && k.confidence ? `${Math.round(k.confidence * 100)} %` : '');
+/* What binds; of a learned limit, how sure it is. */
+const sureOf = (k) => {
+  if (k.limit_by === 'window' || k.limit_by === 'quota') return k.limit_by;
+  return k.limit_by === 'learned' && k.confidence ? `${Math.round(k.confidence * 100)} %` : '';
+};
 
 const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || span(s));
 
+/* What is left is that of what holds it up: of a window that is full, whatever is told. */
+const boundOf = (k) => (k.window && (!k.quota || k.cause === 'window') ? k.window : k.quota);
+const amountOf = (k, of) => `${count(of.remaining)} of ${count(of.limit)}${of === k.window ? `/${windowName(of.window_s)}` : ''}`;
+
 const leftOf = (k) => {
-  if (k.quota) return `${count(k.quota.remaining)} of ${count(k.quota.limit)}`;
-  if (k.window) return `${count(k.window.remaining)} of ${count(k.window.limit)}/${windowName(k.window.window_s)}`;
-  return k.learned && !k.learning ? 'learned' : '';
+  if (boundOf(k)) return amountOf(k, boundOf(k));
+  if (!k.learned || k.learning) return '';
+  return k.changed_in_s != null && k.state === 'idle' ? `learned ${ago(-fromNow(k.changed_in_s))}` : 'learned';
 };
 
 /* Seconds from now, of a figure that was so many seconds away when the status was written. */
@@ -64,7 +72,19 @@ const nextOf = (k) => {
 };
 
 /* What holds it up; of one that is well nobody asks. */
-const causeOf = (k) => (k.enabled && !k.may_start && k.state !== 'ok' ? k.cause || '' : '');
+const causeOf = (k) => (k.enabled && !k.may_start && k.state !== 'ok' ? k.because || k.cause || '' : '');
+
+/* The sentence, with the instants that belong to it by the reader's clock. */
+const whyOf = (k) => {
+  const at = (when) => clock(new Date(when));
+  if (!k.why) return '';
+  if (k.because === 'Retry-After') {
+    const wait = Math.max(0, fromNow(k.next_start_in_s));
+    return `Next start in ${span(wait)}: Retry-After ${Math.ceil(k.last_refusal.retry_after_s)} (${k.last_refusal.status} at ${at(k.last_refusal.at)}).`;
+  }
+  if (!k.quota || !k.quota.told || !/quota|the server says/.test(k.why)) return k.why;
+  return `${k.why} Told by ${k.told_by || 'the server'} at ${at(k.quota.told)}${k.quota.reset ? `, until ${at(k.quota.reset)}` : ''}.`;
+};
 
 const byNeed = (a, b) =>
   (STATES[a.state] || STATES.idle).rank - (STATES[b.state] || STATES.idle).rank
@@ -78,6 +98,15 @@ const keysShown = () => {
 };
 
 const keysOf = (provider) => (model.status ? model.status.keys : []).filter((k) => k.provider === provider);
+
+/* The minute before the page was opened, from the daemon's own rings, in one request. */
+const seedSparks = async () => {
+  try {
+    const answer = await fetch(`history?step=1&samples=${SPARK_KEPT}&figure=sent`);
+    if (!answer.ok) return;
+    (await answer.json()).series.forEach((s) => model.sparks.set(idOf(s), s.sent.map((v) => v || 0)));
+  } catch { /* the stream says that the connection is lost */ }
+};
 
 /* Rates of the last minute, a ring for every key that is there. */
 const keepSparks = (keys) => {

@@ -2,7 +2,10 @@
 
 const CAUSES = ['--rate', '--holding', '--limit', '--warning', '--ok', '--critical'];
 
-const waitBar = (waits) => {
+const waitFigures = (w) => (w && w.count ? el('p', { class: 'figures' }, el('span', {}, el('b', {}, span(w.p50_s)), ' p50'), el('span', {}, el('b', {}, span(w.p95_s)), ' p95'),
+  el('span', { class: 'quiet' }, `of ${count(w.count)} that waited`)) : null);
+
+const waitBar = (waits, waited) => {
   const total = waits.reduce((sum, w) => sum + w.seconds, 0);
   if (!total) return el('p', { class: 'quiet' }, 'Nothing has waited.');
   const shares = waits.filter((w) => w.seconds / total >= 0.005).sort((a, b) => b.seconds - a.seconds);
@@ -17,7 +20,7 @@ const waitBar = (waits) => {
     dot.style.background = `var(${CAUSES[i % CAUSES.length]})`;
     return el('li', {}, dot, el('span', {}, w.cause), el('b', {}, `${Math.round((w.seconds / total) * 100)} %`), el('span', { class: 'quiet' }, span(w.seconds)));
   });
-  return el('div', {}, bar, el('ul', { class: 'shares' }, ...keys));
+  return el('div', {}, waitFigures(waited), bar, el('ul', { class: 'shares' }, ...keys));
 };
 
 const LATENCY_MAX_BARS = 24;
@@ -48,38 +51,51 @@ const latencyBars = (latency) => {
 const learnedText = (k) => {
   if (k.learning) return 'nothing has refused yet: the pace still rises';
   if (!k.learned) return k.spec ? `${k.spec} (${k.said_by || 'configuration'})` : 'nothing';
-  return `${rate(k.limit_per_s)}/s, confidence ${(k.confidence || 0).toFixed(2)}`;
+  const changed = k.changed_in_s != null ? `, changed ${ago(-fromNow(k.changed_in_s))}` : '';
+  return `${rate(k.learned_per_s || 0)}/s, confidence ${(k.confidence || 0).toFixed(2)}${changed}`;
 };
 
+const breakerText = (k) => {
+  if (!k.breaker_open) return 'closed';
+  return k.breaker_until ? `open, one trial at ${clock(new Date(k.breaker_until))}` : 'open, a trial is on its way';
+};
+
+const refusedText = (k) => `${k.throttled_1h == null ? '' : `${count(k.throttled_1h)} in 1 h, `}${count(k.throttled || 0)} of ${count(k.requests || 0)} requests since the start`;
+
+const refusalText = (r) => [timeAt(r.at), ` (${r.status}${r.retry_after_s ? `, Retry-After ${Math.ceil(r.retry_after_s)}` : ''})`];
+
+const boundText = (k) => (k.limit_by === 'learned' ? `, ${sureOf(k)} sure` : k.limit_by ? `, by what is ${{ stated: 'stated', window: 'left of the window', quota: 'left of the quota' }[k.limit_by]}` : '');
+
 const factsOf = (k) => el('dl', { class: 'facts' },
-  ...fact('rate / limit', `${rateOf(k)}${sureOf(k) ? `, ${sureOf(k)} sure` : ''}`),
-  ...fact('refused', `${count(k.throttled || 0)} of ${count(k.requests || 0)} requests since the start`),
-  ...(k.last_refusal ? fact('last refusal', el('span', {}, timeAt(k.last_refusal.at), ` (${k.last_refusal.status})`)) : []),
-  ...fact('breaker', k.breaker_open ? 'open' : 'closed'),
+  ...fact('rate / limit', `${rateOf(k)}${boundText(k)}`),
+  ...fact('refused (429)', refusedText(k)),
+  ...(k.last_refusal ? fact('last refusal', el('span', {}, ...refusalText(k.last_refusal))) : []),
+  ...fact('breaker', breakerText(k)),
   ...(k.credential ? fact('credential', `…${k.credential.slice(-4)} (hash)`, k.credential) : []),
   ...(k.told_by ? fact('told by', k.told_by) : []),
   ...fact(k.learned || !k.spec ? 'learned' : 'limit', learnedText(k)));
 
 /* Bars of all pools, as the server told them. */
-const leftRow = (k) => {
+const leftRow = (k, of) => {
   const bar = makeQuotaBar();
-  const q = k.quota || k.window;
-  bar.update(q);
-  const reset = k.quota && k.quota.reset_in_s != null ? `resets in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}` : '';
-  const kept = q && q.reserve ? `${count(q.reserve)} kept in reserve` : '';
-  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.pool), el('b', {}, leftOf(k)), el('span', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', '))), bar.node);
+  bar.update(of);
+  const reset = of.reset_in_s != null ? `${of === k.window ? 'one more' : 'resets'} in ${span(Math.max(0, fromNow(of.reset_in_s)))}` : '';
+  const kept = of.reserve ? `${count(of.reserve)} kept in reserve` : '';
+  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.quota && k.window ? `${k.pool}, ${of === k.window ? 'window' : 'quota'}` : k.pool), el('b', {}, amountOf(k, of)),
+    el('span', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', '))), bar.node);
 };
 
 const leftRows = (keys) => {
   const told = keys.filter((k) => k.quota || k.window);
-  if (told.length) return el('div', {}, ...told.map(leftRow));
+  if (told.length) return el('div', {}, ...told.flatMap((k) => [k.quota, k.window].filter(Boolean).map((of) => leftRow(k, of))));
   return el('p', { class: 'quiet' }, keys.some((k) => k.learned) ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
 };
 
 const LEVELS = [['high', '--critical'], ['live', '--rate'], ['imminent', '--holding'], ['normal', '--limit'], ['background', '--idle']];
 
 /* By priority, where the daemon tells that of the key; else as one sum. */
-const queueBar = (k) => {
+const queueBar = (k, set) => {
+  const { refused = 0, evicted = 0 } = model.status.queue || {};
   const by = k.queued_by || {};
   const levels = LEVELS.filter(([name]) => by[name]);
   const total = levels.reduce((sum, [name]) => sum + by[name], 0);
@@ -91,7 +107,9 @@ const queueBar = (k) => {
   }));
   return el('div', {}, el('p', { class: 'figures' }, el('span', { class: k.queued ? '' : 'zero' }, el('b', {}, count(k.queued)), ' queued'),
     el('span', { class: k.in_flight ? '' : 'zero' }, el('b', {}, count(k.in_flight)), ' in flight'),
-    k.oldest_s > 0 ? el('span', {}, 'oldest ', el('b', {}, span(k.oldest_s))) : null),
+    k.oldest_s > 0 ? el('span', {}, 'oldest ', el('b', {}, span(k.oldest_s))) : null,
+    set.deferred == null ? null : el('span', { class: set.deferred ? '' : 'zero' }, el('b', {}, count(set.deferred)), ' deferred'),
+    el('span', { class: refused + evicted ? '' : 'zero', title: 'for want of room in the queue, of all providers' }, el('b', {}, count(refused + evicted)), ' refused')),
   total ? bar : null, total ? el('p', { class: 'quiet' }, levels.map(([name]) => `${name} ${count(by[name])}`).join(', ')) : null);
 };
 
@@ -145,12 +163,12 @@ const makeProvider = (provider, pool) => {
     if (title.dataset.now !== head) title.replaceChildren(nameOf(k), stateOf(k.state));
     title.dataset.now = head;
     showPools(keys, k);
-    setText(why, k.why || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
+    setText(why, whyOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
     setClass(why, `verdict state-${k.state}`);
-    show('left', [keys.map((one) => [one.quota || one.window, Math.round(fromNow((one.quota || {}).reset_in_s || 0))])], () => leftRows(keys));
-    show('queue', [k.queued, k.in_flight, k.queued_by, k.oldest_s], () => queueBar(k));
-    show('facts', [rateOf(k), sureOf(k), k.throttled, k.requests, k.breaker_open, k.told_by, learnedText(k)], () => factsOf(k));
-    show('waits', set.waits || [], () => waitBar(set.waits || []));
+    show('left', [keys.map((one) => [one.quota, one.window].map((of) => of && [of.remaining, of.limit, Math.round(fromNow(of.reset_in_s || 0))]))], () => leftRows(keys));
+    show('queue', [k.queued, k.in_flight, k.queued_by, k.oldest_s, set.deferred, model.status.queue], () => queueBar(k, set));
+    show('facts', [rateOf(k), boundText(k), refusedText(k), breakerText(k), k.last_refusal && k.last_refusal.at, k.told_by, learnedText(k)], () => factsOf(k));
+    show('waits', [set.waits, set.waited], () => waitBar(set.waits || [], set.waited));
     show('latency', set.latency || {}, () => latencyBars(set.latency));
     if (!more.firstChild) more.append('The same figures: ', el('a', { href: 'status' }, 'JSON'), command(`curl ${location.origin}/status`));
     showChart(k);

@@ -12,11 +12,17 @@ const runState = (b) => {
   return b.items.failed || b.exit === 1 ? 'critical' : 'warning';
 };
 
+/* What is refused is sent again, and is no retry: both are said, so that the sum is plain. */
+const requestsText = (b) => {
+  const parts = [[b.throttled, 'refused for rate and sent again'], [b.retries, 'tried again after a failure']].filter(([n]) => n).map(([n, what]) => `${count(n)} ${what}`);
+  return [`${count(b.requests)} sent`, ...parts].join(', ');
+};
+
 const runFacts = (b) => el('dl', { class: 'facts' },
   ...fact('list', b.list), ...fact('output', b.output || 'standard output'),
   ...fact('began', timeAt(b.began)), ...fact('ended', timeAt(b.ended)),
   ...fact('items', ['ok', 'failed', 'deferred', 'skipped', 'unknown'].filter((s) => b.items[s] || s === 'ok').map((s) => `${count(b.items[s])} ${s}`).join(', ')),
-  ...fact('requests', `${count(b.requests)} sent, ${count(b.retries)} again, ${count(b.throttled)} refused for rate`),
+  ...fact('requests', requestsText(b)),
   ...(b.bound_by ? fact('bound by', b.bound_by) : []),
   ...fact('exit status', String(b.exit)));
 

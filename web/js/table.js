@@ -23,12 +23,12 @@ const stateCell = (cell) => {
 const sparkCell = (cell) => {
   const spark = makeSpark();
   cell.append(spark.node);
-  return { update: (k) => spark.update(model.sparks.get(idOf(k)) || [], k.learning ? 0 : k.limit_per_s) };
+  return { update: (k) => spark.update(model.sparks.get(idOf(k)) || [], k.limit_per_s) };
 };
 
 const rateCell = (cell) => {
   const figures = el('span');
-  const sure = el('span', { class: 'quiet sure', title: 'how sure the learned limit is' });
+  const sure = el('span', { class: 'quiet sure', title: 'how sure a learned limit is, or what else binds' });
   cell.append(figures, sure);
   return { update: (k) => { setText(figures, rateOf(k)); setText(sure, sureOf(k)); } };
 };
@@ -39,11 +39,12 @@ const leftCell = (cell) => {
   const reset = el('span', { class: 'quiet reset' });
   cell.append(bar.node, figures, reset);
   return { update: (k) => {
-    bar.update(k.quota || k.window);
+    const of = boundOf(k);
+    bar.update(of);
     setText(figures, leftOf(k));
     setClass(cell, leftOf(k) ? 'left' : 'left is-none');
-    const at = k.quota && k.quota.reset_in_s != null ? Math.max(0, fromNow(k.quota.reset_in_s)) : null;
-    setText(reset, at == null ? '' : `resets in ${span(at).split(' ').slice(0, at < 60 ? 2 : 1).join(' ')}`);
+    const at = of && of.reset_in_s != null ? Math.max(0, fromNow(of.reset_in_s)) : null;
+    setText(reset, at == null ? '' : `${of === k.window ? 'one more' : 'resets'} in ${span(at).split(' ').slice(0, at < 60 ? 2 : 1).join(' ')}`);
   } };
 };
 
@@ -54,15 +55,15 @@ const numberCell = (of) => (cell) => ({ update: (k) => {
 
 const whyCell = (cell) => ({ update: (k) => {
   setText(cell, causeOf(k));
-  setAttr(cell, 'title', k.why || '');
+  setAttr(cell, 'title', whyOf(k));
 } });
 
 const LIVE_COLUMNS = [
   { title: 'provider/pool', css: 'name', make: nameCell },
   { title: 'state', css: 'state', make: stateCell },
   { title: 'last minute', hint: 'sent a second, against the limit', css: 'trend', make: sparkCell },
-  { title: 'rate / limit', hint: 'sent a second now; the limit stated or, with ~, learned, and how sure that is', css: 'rate', label: 'rate', make: rateCell },
-  { title: 'left', hint: 'of the quota that the server tells, or of the window', css: 'left', make: leftCell },
+  { title: 'rate / limit', hint: 'sent a second now; the tightest of what is stated, learned (~, and how sure that is), or left of a window or quota', css: 'rate', label: 'rate', make: rateCell },
+  { title: 'left', hint: 'of the quota that the server tells, or of the window that is full', css: 'left', make: leftCell },
   { title: 'next start', css: 'next', make: text(nextOf), isTicking: true },
   { title: 'queued', css: 'number', label: 'queued', make: numberCell((k) => k.queued) },
   { title: '429s', hint: 'refused for rate since the start', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
@@ -75,7 +76,7 @@ const RUN_COLUMNS = [
   { title: '429s', hint: 'refused for rate', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
   { title: 'mean rate / limit', hint: 'over the whole run; the limit at its end', css: 'rate', label: 'rate', make: rateCell },
   { title: 'left at the end', css: 'left', make: leftCell },
-  { title: 'waited for at the end', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : k.why || k.cause || '')) },
+  { title: 'waited for at the end', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : whyOf(k) || k.cause || '')) },
 ];
 
 const makeKeysTable = (columns, choose) => {

@@ -50,6 +50,8 @@ const span = (seconds) => {
   return `${Math.floor(s / size)}${unit}${rest ? ` ${rest}${lower}` : ''}`;
 };
 
+const ago = (seconds) => `${span(seconds).split(' ').slice(0, seconds < 60 ? 2 : 1).join(' ')} ago`;
+
 /* Half a pair of surrogates is no text to a URL. */
 const encode = (text) => encodeURIComponent(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd'));
 
