@@ -115,7 +115,11 @@ static int no_permit(struct watch_live *l, struct asked *a, struct watch_look *l
 static int submit(struct watch_live *l, struct asked *a, struct asking *g, const struct tag *tag)
 {
     int64_t late_ns = fb_engine_now(l->o.engine) + SOON;
-    struct request r = {.task = {.client = l->client, .user = g, .operation = "look"}};
+    /* The watcher itself leaves a source alone that fails, and knows when to try it. */
+    struct request r = {.task = {.client = l->client,
+                                 .user = g,
+                                 .operation = "look",
+                                 .flags = ENGINE_OWN_TRIALS}};
     struct fly_error err = {""};
     int rc = make_url(a, g->look, &r.url);
 

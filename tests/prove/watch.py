@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'e2e'))
 from follow import Client, Consumer  # noqa: E402
-from matches import CAPS, Sites  # noqa: E402
+from matches import CAPS, SITES, Sites  # noqa: E402
 from mock_api import Mock  # noqa: E402
 from served import Daemon, wait_for  # noqa: E402
 
@@ -309,6 +309,75 @@ def overload(folder, seconds=90):
     return figures
 
 
+# ----------------------------------------------------------------------------------------- dead
+
+EXAMPLE = Path(__file__).resolve().parents[2] / 'examples/matches/flyball.yaml'
+DEAD_S = 300.0
+
+
+def example(sites):
+    """examples/matches as it is, with every setting as it is unless said, on free ports."""
+    text = EXAMPLE.read_text()
+    for n, name in enumerate(SITES):
+        text = text.replace(f'127.0.0.1:{8110 + n}', f'127.0.0.1:{sites.mock[name].port}')
+    return text
+
+
+def kinds(d, *of):
+    """Kinds in the audit, the oldest first; of these alone."""
+    told = [(e['kind'], e['cause'], e['outcome']) for e in d.json('/audit?most=1000')['events']]
+    return [k for k in reversed(told) if k[0] in of]
+
+
+class Grades:
+    """The grades that follow each other, and when."""
+
+    def __init__(self, d):
+        self.daemon, self.told = d, []
+
+    def look(self):
+        grade = self.daemon.status()['watch']['grade']
+        if not self.told or self.told[-1][0] != grade:
+            self.told.append((grade, time.monotonic()))
+        return grade
+
+    def names(self):
+        return [g for g, _ in self.told]
+
+    def follow(self, seconds, until=None):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.look() != until:
+            time.sleep(0.2)
+
+
+def dead(folder):
+    """All sites dead for five minutes, then back; every setting is the usual one."""
+    figures = []
+    limits = {'score': 'rate=5/s burst=5', 'arena': 'window=30/10s', 'ticker': 'window=60/1m'}
+    with Sites(folder, f'live=20 pace={PACE} unmapped=7', limits) as sites, \
+            Daemon(folder, example(sites)) as d:
+        wait_for(lambda: (w := d.status()['watch'])['intervals'] >= 4 and w['grade'] == 'healthy'
+                 and all(i['seq'] for i in d.json('/items?state=live')['items']))
+        grades = Grades(d)
+        for name in sites.mock:
+            sites.stop(name)
+        grades.follow(DEAD_S)
+        for name in list(sites.mock):
+            sites.again(name)
+        back = time.monotonic()
+        grades.follow(240, until='healthy')
+        took = grades.told[-1][1] - back
+        want = ['healthy', 'degraded', 'recovering', 'healthy']
+        row(figures, 'grades while all sites are dead for 300 s', ', '.join(grades.names()),
+            ', '.join(want), grades.names() == want)
+        row(figures, 'healthy again after they are back', f'{took:.0f} s', '<= 120 s', took <= 120)
+        told = kinds(d, 'recovery', 'unhelped', 'recovered', 'recycle')
+        want = ['recovery', 'recycle', 'unhelped', 'recovery', 'recycle', 'recovered']
+        row(figures, 'in the audit', ', '.join(k for k, _, _ in told), ', '.join(want),
+            [k for k, _, _ in told] == want)
+    return figures
+
+
 # --------------------------------------------------------------------------------------- killed
 
 def killed(folder):
@@ -341,7 +410,7 @@ def killed(folder):
     return figures
 
 
-RUNS = {'fresh': fresh, 'overload': overload, 'killed': killed}
+RUNS = {'fresh': fresh, 'overload': overload, 'dead': dead, 'killed': killed}
 
 
 def main():
