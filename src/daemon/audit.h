@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit.h - the last AUDIT_MAX things that somebody may want to account for: what an operator did,
+ * audit.h - the last things (AUDIT_MAX unless the configuration says otherwise) that somebody may want to account for: what an operator did,
  * what was reloaded, recycled, raised as an alert, and how the grade changed.
  *
  * A ring in memory; each entry is news and a line of the log as well. Texts hold no secrets: who
@@ -21,23 +21,31 @@ struct audit_entry {
     int64_t at_ns; /* since 1970 */
     char kind[16];
     char cause[24];
+    char outcome[24];
     char provider[64];
     char pool[32];
+    char item[64];
+    int64_t until_ns, took_ns; /* 0: none */
     char text[256];
 };
 
 struct audit {
     uint64_t count; /* so far */
-    struct audit_entry entry[AUDIT_MAX];
+    uint64_t gone;  /* of them: not kept any more */
+    size_t room;
+    struct audit_entry *entry; /* the n-th of all is at n % room */
 };
 
-/* Copied; what is longer than its field is cut. Returns the entry as it is kept. */
+/* Room for so many, at least one; the latest stay. 0 or -ENOMEM, with the room that it had. */
+int fb_audit_resize(struct audit *a, size_t room);
+void fb_audit_fini(struct audit *a);
+
+/* Copied; what is longer than its field is cut. Returns the entry as it is kept; there is room. */
 const struct audit_entry *fb_audit_add(struct audit *a, int64_t at_ns,
                                        const struct view_audit_event *e);
 
-/* The latest, the newest first, as a view; at most `most` of them into `event`. */
-void fb_audit_view(const struct audit *a, struct view_audit_event *event, size_t most,
-                   struct view_audit *ret_view);
+/* All that are kept, the newest first, as a view. Its events are the caller's to fb_free(). */
+int fb_audit_view(const struct audit *a, struct view_audit *ret_view);
 
 /* One line of JSON, without its end. */
 void fb_audit_json(const struct audit_entry *e, struct buffer *to);

@@ -229,6 +229,8 @@ static int open_parts(struct daemon *d, struct fly_error *err)
 {
     int rc = fb_log_open(&d->log, d->config->log.file, err);
 
+    if (rc == 0)
+        rc = fb_audit_resize(&d->audit, AUDIT_MAX);
     if (d->config->store.folder)
         fb_buffer_add_text(&d->store, d->config->store.folder);
     if (rc == 0)
@@ -292,6 +294,7 @@ static void give_back(struct daemon *d)
     fb_csv_close(&d->csv);
     fb_history_fini(&d->history);
     fb_news_fini(&d->news);
+    fb_audit_fini(&d->audit);
     fb_meters_fini(&d->meters);
     fb_log(&d->log, LEVEL_info, "end", "exit code %d", d->code);
     fb_log_close(&d->log);

@@ -79,6 +79,12 @@ void fb_view_audit_json(const struct view_audit *v, int64_t now_ns, struct buffe
         fb_json_text(to, "pool", e->pool);
         fb_json_text(to, "kind", or_none(e->kind));
         fb_json_text(to, "cause", or_none(e->cause));
+        fb_json_text(to, "item", e->item && e->item[0] ? e->item : NULL);
+        fb_json_text(to, "outcome", or_none(e->outcome));
+        if (e->until_ns > 0)
+            fb_words_json_instant(to, "until", e->until_ns, now_ns);
+        if (e->took_ns > 0)
+            fb_json_real(to, "took_s", (double)e->took_ns / 1e9, 3);
         fb_json_text(to, "text", or_none(e->text));
         fb_buffer_add_char(to, '}');
     }

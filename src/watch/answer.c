@@ -69,6 +69,7 @@ void fb_watch_domain_worked(struct watch *w, struct domain *d, int64_t latency_n
     fb_watch_tell(w, (struct watch_event){
                          .kind = WATCH_UP,
                          .domain = d->plan.name,
+                         .trigger = "success",
                          .took_ns = w->now_ns - d->failure_ns,
                      });
 }

@@ -197,6 +197,7 @@ struct watch {
     bool is_recovering; /* a recovery was begun, and its end was not told */
     bool is_telling;    /* inside ports.tell() */
     char grade_text[160];
+    const char *grade_trigger; /* the same in a word */
 
     struct watch_figures figures; /* what is counted, and what the latest interval showed */
     int32_t deferred;             /* in this interval */

@@ -23,8 +23,11 @@ struct ids_file {
     char *bytes;
     struct id_pair {
         const char *item, *id;
+        bool is_told; /* that the list does not have the item */
     } * pair;
     size_t count;
+    struct id_pair *twice; /* of items that have one already: they do not count */
+    size_t twice_count;
 };
 
 /* Whoever is asked: a source, or the list. */

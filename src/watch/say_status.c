@@ -229,7 +229,6 @@ static void add_settings(const struct watch_plan *p, struct buffer *to)
     fb_json_int(to, "history", p->history);
     fb_json_int(to, "pause_failures", p->pause_failures);
     fb_json_int(to, "recycle_looks", p->recycle_looks);
-    fb_json_int(to, "audit_max", WATCH_AUDIT_MAX);
     fb_json_real(to, "demote_below", p->reliability.demote, 3);
     fb_json_real(to, "restore_from", p->reliability.restore, 3);
     fb_buffer_add_char(to, '}');

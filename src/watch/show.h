@@ -273,7 +273,8 @@ const struct watch_audit_entry *fb_watch_audit(const struct watch *w, size_t n);
     X(MISMATCH, "mismatch") /* an answer is about another item than was asked for */    \
     X(REFUSED, "refused")   /* an entry of the list that could not be taken */          \
     X(LOST, "lost")         /* the list no longer has an item that was not completed */ \
-    X(STATE, "state")       /* the list has a word for its state that nobody knows */
+    X(STATE, "state")       /* the list has a word for its state that nobody knows */   \
+    X(AMBIGUOUS, "ambiguous") /* a file of ids has two lines for an item */
 
 enum watch_warning_kind {
 #define X(name, text) WATCH_WARN_##name,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a watcher asks its sources, and what it makes of their answers."""
 import json
+import re
 import signal
 import subprocess
 import threading
@@ -238,6 +239,24 @@ def test_sources_call_items_as_they_like(tmp_path):
             assert any('file' in w and '3' in w for w in said)
             assert not [p for p in s.paths() if p in ('/listed/3', '/file/3')]
             wait_for(lambda: 'have no two ids' in d.log.read_text())
+
+
+def test_ids_that_lead_nowhere_are_warnings(tmp_path):
+    (tmp_path / 'ids').write_text('1 f-one\n1 f-other\n9 f-nine\n')
+    pages = {'/list': [{'id': '1'}, {'name': 'without'}, {'id': '..'}], '/file/f-one': {'a': 1}}
+    with site(pages) as s, \
+            Daemon(tmp_path, config(s, source(s, 'file', f', ids_file: {tmp_path}/ids'))) as d:
+        known(d, '1')
+        told = wait_for(lambda: (w := d.status()['watch']) and w['warned']['refused'] >= 2 and w)
+        assert (told['warned']['unknown'], told['warned']['ambiguous']) == (1, 1)  # told once
+        texts = {w['kind']: w for w in told['warnings']}
+        assert texts['unknown']['source_id'] == 'f-nine' and texts['unknown']['source'] == 'file'
+        assert (texts['ambiguous']['id'], texts['ambiguous']['source_id']) == ('1', 'f-other')
+        text = d.ask('/metrics', 'internal')[2].decode()
+        for kind, least in (('refused', 2), ('unknown', 1), ('ambiguous', 1)):
+            found = re.search(rf'flyball_watch_warnings_total{{kind="{kind}"}} (\d+)', text)
+            assert int(found[1]) >= least, kind
+        assert '/file/f-other' not in s.paths()
 
 
 def test_an_answer_about_another_item_is_not_believed(tmp_path):

@@ -325,7 +325,7 @@ def example(sites):
 
 def kinds(d, *of):
     """Kinds in the audit, the oldest first; of these alone."""
-    told = [(e['kind'], e['cause'], e['outcome']) for e in d.json('/audit?most=1000')['events']]
+    told = [(e['kind'], e['cause'], e['outcome']) for e in d.json('/view/audit?json=1')['events']]
     return [k for k in reversed(told) if k[0] in of]
 
 
