@@ -4,6 +4,7 @@
 
 #include "core/instant.h"
 #include "daemon/parts.h"
+#include "util/alloc.h"
 #include "util/json.h"
 #include "view/words.h"
 

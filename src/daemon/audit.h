@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * audit.h - the last things (AUDIT_MAX unless the configuration says otherwise) that somebody may want to account for: what an operator did,
- * what was reloaded, recycled, raised as an alert, and how the grade changed.
+ * audit.h - the last things that somebody may want to account for: what an operator did, what was
+ * reloaded, recycled, raised as an alert, and how grades changed.
  *
- * A ring in memory; each entry is news and a line of the log as well. Texts hold no secrets: who
- * adds them sees to that.
+ * A ring in memory, of AUDIT_MAX entries unless the configuration says otherwise (log.audit); each
+ * entry is news and a line of the log as well. Texts hold no secrets: who adds them sees to that.
  */
 #ifndef FLYBALL_DAEMON_AUDIT_H
 #define FLYBALL_DAEMON_AUDIT_H

@@ -25,10 +25,10 @@ enum grade { FB_GRADES(X) GRADES };
 
 /* The last minute, and now. */
 struct grade_facts {
-    double answers;   /* attempts that came to an end; refusals for rate are no failures */
-    double errors;    /* of these: 5xx, timeouts, no answer */
-    int64_t silent_s; /* since something succeeded while something else was tried; 0: just now */
-    int64_t broken;   /* breakers that are open */
+    double answers;     /* attempts that came to an end; refusals for rate are no failures */
+    double errors;      /* of these: 5xx, timeouts, no answer */
+    int64_t silent_s;   /* since something succeeded while something else was tried; 0: just now */
+    int64_t broken;     /* breakers that are open */
     enum grade watched; /* of the items that are watched, as the watcher says */
 };
 

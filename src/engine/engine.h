@@ -60,6 +60,8 @@ struct engine_header {
  * key keeps it, and its failures count for neither. Limits, holds and slots are as for all.
  */
 #define ENGINE_OWN_TRIALS 4u
+/* A 304 costs nothing: its permits go back. */
+#define ENGINE_UNMODIFIED_FREE 8u
 
 /*
  * What is wanted. Zero means "the usual" for every field but url. All of it is copied; the caller

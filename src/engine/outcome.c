@@ -78,7 +78,8 @@ static void note_answer(struct engine *e, struct key *k, int64_t sent_ns, bool i
 /* The one request that was to find out whether the host is still down. */
 static bool is_trial(const struct attempt *a)
 {
-    return !fb_job_has_own_trials(a->job) && a->key->breaker.state == BREAKER_HALF_OPEN && a->sent_ns >= a->key->breaker.since_ns;
+    return !fb_job_has_own_trials(a->job) && a->key->breaker.state == BREAKER_HALF_OPEN &&
+           a->sent_ns >= a->key->breaker.since_ns;
 }
 
 /* What passed the breaker closes none, but it was answered: others may find out at once. */

@@ -263,6 +263,7 @@ static void count_end(struct watch *w, struct domain *d, const struct watch_answ
     if (d) {
         d->ended[end]++;
         d->was_free += a->was_free;
+        d->was_killed += a->was_killed;
     }
 }
 

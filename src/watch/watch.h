@@ -147,6 +147,7 @@ struct watch_answer {
     int64_t asked_ns;      /* when the request left, for which instant it holds; 0: begun_ns */
     int64_t latency_ns;    /* from there to the end of the answer */
     bool was_free;         /* it cost no permit: a 304 where these are free */
+    bool was_killed;       /* what read the answer was, for its time or what it printed */
     const char *domain_id; /* which item the answer says it is about; NULL: it does not say */
 };
 

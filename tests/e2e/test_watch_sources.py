@@ -154,6 +154,24 @@ def test_what_has_not_changed_may_be_free(tmp_path):
         assert of('x')['free'] >= 3 and of('y')['free'] == 0
 
 
+def test_a_permit_comes_back_where_nothing_has_changed(tmp_path):
+    def page(headers):
+        if headers.get('If-None-Match') == '"v1"':
+            return 304, b'', {'ETag': '"v1"'}
+        return 200, b'{"a": 7}', {'ETag': '"v1"'}
+
+    def ask(s, name, more=''):
+        return (f'    {name}: {{url: "{s.at}/{name}/{{id}}", fields: {{a: /a}}, '
+                f'limit: "window=5/1h margin=0%"{more}}}\n')
+
+    with site({'/list': [{'id': '1'}], '/x/1': page, '/y/1': page}) as s, Daemon(
+            tmp_path, config(s, ask(s, 'x', ', unmodified_free: true') + ask(s, 'y'))) as d:
+        wait_for(lambda: s.paths().count('/x/1') >= 20)  # though five an hour are all it has
+        assert s.paths().count('/y/1') <= 5
+        rows = {x['source']: x for x in d.status()['watch']['sources']}
+        assert rows['x']['free'] >= 15 and rows['y']['free'] == 0
+
+
 def test_what_hardly_changes_is_asked_for_once(tmp_path):
     pages = {'/list': [{'id': '1'}], '/x/1': {'a': 1}, '/venue/1': {'where': 'Ajax Park'}}
     with site(pages) as s:
@@ -310,6 +328,10 @@ def test_programs_and_pages(tmp_path):
             wait_for(lambda: fields_of(d, '1') == {'name': 'Ajax', 'score': '3', 'item': '1',
                                                    'alone': 'true'})
             wait_for(lambda: 'took too long' in d.log.read_text())
+            text = d.ask('/metrics', 'internal')[2].decode()
+            killed = dict(re.findall(r'flyball_source_children_killed_total{domain="(\w+)"} (\d+)',
+                                     text))
+            assert int(killed.pop('hangs')) > 0 and set(killed.values()) == {'0'}
             # A child under way is no reason to wait at the end, and none is left behind.
         left = subprocess.run(['pgrep', '-P', str(d.process.pid)], capture_output=True, text=True,
                               check=False).stdout

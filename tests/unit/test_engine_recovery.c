@@ -697,78 +697,6 @@ static void what_stays_down_is_put_off(void **state)
     rig_fini(&r);
 }
 
-/* A task of one who has rules of its own for hosts that fail. */
-static void submit_trial(struct rig *r, const char *url)
-{
-    (void)rig_submit(r, &(struct engine_task){.url = url,
-                                              .id = "trial",
-                                              .operation = "look",
-                                              .patience_ns = 15 * S,
-                                              .flags = ENGINE_OWN_TRIALS});
-}
-
-static void own_trials_pass_breaker_and_pause(void **state)
-{
-    struct engine_options o = rig_options();
-    int64_t down_ns = 400 * S;
-    struct rig r;
-
-    (void)state;
-    o.attempts_max = 100;
-    rig_open(&r, &o);
-    r.plan = down_for_a_while;
-    r.more = &down_ns;
-    for (int i = 0; i < 50; i++)
-        rig_get(&r, "http://down.example/");
-    rig_run_until(&r, RIG_EPOCH + 70 * S); /* broken, and paused */
-    for (int i = 0; i < 20; i++) {
-        int64_t sends = r.sends, results = r.results;
-
-        submit_trial(&r, "http://down.example/");
-        rig_run_until(&r, r.now_ns + 10 * MS);
-        assert_int_equal(r.sends, sends + 1);
-        assert_int_equal(r.results, results + 1); /* it failed, at once */
-        assert_int_equal(r.last.failure, FAIL_REFUSED);
-    }
-    /* What is answered is reason to hope: the others find out at once. */
-    rig_run_until(&r, RIG_EPOCH + 401 * S);
-    int64_t ok = r.ends[ENGINE_OK];
-    submit_trial(&r, "http://down.example/");
-    rig_run_until(&r, RIG_EPOCH + 403 * S);
-    assert_int_equal(ok, 0);
-    assert_at_least(r.ends[ENGINE_OK], 40); /* the rest is still backing off */
-    rig_run(&r);
-    assert_int_equal(r.ends[ENGINE_OK], 51);
-    rig_fini(&r);
-}
-
-/* Their failures keep nobody else, and they pass no limit. */
-static void own_trials_harm_nobody(void **state)
-{
-    struct engine_options o = rig_options();
-    int64_t down_ns = 100 * S;
-    struct rig r;
-
-    (void)state;
-    o.limit = "adapt=off window=30/10s margin=0%";
-    rig_open(&r, &o);
-    r.plan = down_for_a_while;
-    r.more = &down_ns;
-    for (int i = 0; i < 30; i++)
-        submit_trial(&r, "http://down.example/");
-    rig_run_until(&r, RIG_EPOCH + S);
-    assert_int_equal(r.sends, 30);
-    submit_trial(&r, "http://down.example/");
-    rig_run_until(&r, RIG_EPOCH + 2 * S);
-    assert_int_equal(r.sends, 30);
-    rig_run_until(&r, RIG_EPOCH + 101 * S);
-    assert_int_equal(r.sends, 31);
-    rig_get(&r, "http://down.example/");
-    rig_run_until(&r, RIG_EPOCH + 102 * S);
-    assert_int_equal(r.ends[ENGINE_OK], 1);
-    rig_fini(&r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -798,8 +726,6 @@ int main(void)
         cmocka_unit_test(not_everywhere_and_not_for_ever),
         cmocka_unit_test(a_host_that_is_down_is_left_alone),
         cmocka_unit_test(what_stays_down_is_put_off),
-        cmocka_unit_test(own_trials_pass_breaker_and_pause),
-        cmocka_unit_test(own_trials_harm_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
