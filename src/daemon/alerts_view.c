@@ -74,12 +74,13 @@ static void add_now(struct daemon *d, struct buffer *b)
 /* Of the audit, what alerts have left there: the newest first. */
 static void add_told(const struct daemon *d, struct buffer *b)
 {
+    struct view_audit_event *events = NULL;
     struct view_audit v = {0};
     const char *between = "{";
 
     fb_json_name(b, "events");
     fb_buffer_add_char(b, '[');
-    (void)fb_audit_view(&d->audit, &v);
+    (void)fb_audit_view(&d->audit, &events, &v);
     for (size_t i = 0; i < v.event_count; i++) {
         const struct view_audit_event *e = &v.event[i];
 
@@ -96,7 +97,7 @@ static void add_told(const struct daemon *d, struct buffer *b)
         fb_buffer_add_char(b, '}');
     }
     fb_buffer_add_char(b, ']');
-    fb_free(v.event);
+    fb_free(events);
 }
 
 void fb_alerts_answer(struct call *c)

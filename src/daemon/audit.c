@@ -56,7 +56,8 @@ const struct audit_entry *fb_audit_add(struct audit *a, int64_t at_ns,
     return to;
 }
 
-int fb_audit_view(const struct audit *a, struct view_audit *ret_view)
+int fb_audit_view(const struct audit *a, struct view_audit_event **ret_events,
+                  struct view_audit *ret_view)
 {
     size_t kept = (size_t)(a->count - a->gone);
     struct view_audit_event *event = fb_alloc((kept + 1) * sizeof *event);
@@ -77,6 +78,7 @@ int fb_audit_view(const struct audit *a, struct view_audit *ret_view)
                                              .took_ns = e->took_ns,
                                              .text = e->text};
     }
+    *ret_events = event;
     *ret_view = (struct view_audit){.event = event, .event_count = kept, .lost = a->gone};
     return 0;
 }

@@ -44,8 +44,9 @@ void fb_audit_fini(struct audit *a);
 const struct audit_entry *fb_audit_add(struct audit *a, int64_t at_ns,
                                        const struct view_audit_event *e);
 
-/* All that are kept, the newest first, as a view. Its events are the caller's to fb_free(). */
-int fb_audit_view(const struct audit *a, struct view_audit *ret_view);
+/* All that are kept, the newest first, as a view of events, which are the caller's to fb_free(). */
+int fb_audit_view(const struct audit *a, struct view_audit_event **ret_events,
+                  struct view_audit *ret_view);
 
 /* One line of JSON, without its end. */
 void fb_audit_json(const struct audit_entry *e, struct buffer *to);

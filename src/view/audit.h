@@ -22,7 +22,7 @@ struct view_audit_event {
 };
 
 struct view_audit {
-    struct view_audit_event *event;
+    const struct view_audit_event *event;
     size_t event_count;
     uint64_t lost; /* older ones that are not kept */
 };

@@ -405,4 +405,4 @@ def test_after_kill_9_ages_and_versions_go_on(tmp_path):
             after = wait_for(lambda: d.json('/items')['items'])[0]
             assert after['id'] == '1' and after['fields'] == {'a': '1'}
             assert after['seq'] >= before['seq'] and after['age_s'] is not None
-            assert '1 items are known from before' in d.log.read_text()
+            assert 'restored 1 items' in d.log.read_text()
