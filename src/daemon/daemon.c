@@ -49,8 +49,11 @@ void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_a
     if (!b.failed)
         fb_news_add(&d->news, "audit", b.bytes, b.size);
     fb_buffer_fini(&b);
-    fb_log(&d->log, level, kept->kind, "%s%s%s", kept->provider, kept->provider[0] ? ": " : "",
-           kept->text);
+    const struct log_field fields[] = {{"cause", kept->cause},
+                                       {"outcome", kept->outcome},
+                                       {"provider", kept->provider},
+                                       {"item", kept->item}};
+    fb_log_with(&d->log, level, kept->kind, fields, sizeof fields / sizeof fields[0], kept->text);
 }
 
 /* -------------------------------------------------------------------------------------- the end */

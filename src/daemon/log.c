@@ -88,8 +88,21 @@ static void add_logfmt(struct buffer *b, const char *name, const char *value)
     fb_json_add_string(b, value, strlen(value));
 }
 
+static void add_fields(const struct log *l, const struct log_field *field, size_t count,
+                       struct buffer *b)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!field[i].value || !field[i].value[0])
+            continue;
+        if (l->form == LOG_JSON)
+            fb_json_text(b, field[i].name, field[i].value);
+        else
+            add_logfmt(b, field[i].name, field[i].value);
+    }
+}
+
 static void make_line(const struct log *l, enum log_level level, const char *event,
-                      const char *text, struct buffer *b)
+                      const struct log_field *field, size_t count, struct buffer *b)
 {
     struct buffer when = BUFFER_INIT;
 
@@ -100,7 +113,7 @@ static void make_line(const struct log *l, enum log_level level, const char *eve
         fb_json_text(b, "time", time_text ? time_text : "");
         fb_json_text(b, "level", level_name(level));
         fb_json_text(b, "event", event);
-        fb_json_text(b, "text", text);
+        add_fields(l, field, count, b);
         fb_buffer_add_text(b, "}\n");
     } else {
         fb_buffer_add_text(b, "time=");
@@ -109,15 +122,33 @@ static void make_line(const struct log *l, enum log_level level, const char *eve
         fb_buffer_add_text(b, level_name(level));
         fb_buffer_add_text(b, " event=");
         fb_buffer_add_text(b, event);
-        add_logfmt(b, "text", text);
+        add_fields(l, field, count, b);
         fb_buffer_add_char(b, '\n');
     }
     fb_buffer_fini(&when);
 }
 
+#define FIELDS_MAX 8
+
+void fb_log_with(struct log *l, enum log_level level, const char *event,
+                 const struct log_field *field, size_t count, const char *text)
+{
+    struct log_field all[FIELDS_MAX + 1];
+    struct buffer b = BUFFER_INIT;
+
+    if (level > l->level)
+        return;
+    count = count < FIELDS_MAX ? count : FIELDS_MAX;
+    for (size_t i = 0; i < count; i++)
+        all[i] = field[i];
+    all[count] = (struct log_field){"text", text};
+    make_line(l, level, event, all, count + 1, &b);
+    write_line(l, &b);
+    fb_buffer_fini(&b);
+}
+
 void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
 {
-    struct buffer b = BUFFER_INIT;
     char text[TEXT_MAX];
     va_list words;
 
@@ -126,9 +157,7 @@ void fb_log(struct log *l, enum log_level level, const char *event, const char *
     va_start(words, format);
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    make_line(l, level, event, text, &b);
-    write_line(l, &b);
-    fb_buffer_fini(&b);
+    fb_log_with(l, level, event, NULL, 0, text);
 }
 
 static enum log_level level_of(const struct event *e)

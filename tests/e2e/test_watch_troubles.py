@@ -60,6 +60,8 @@ def test_an_entry_says_which_item_and_until_when(tmp_path):
                      if e['kind'] == 'paused')
         assert (entry['item'], entry['cause'], entry['outcome']) == (one, 'operator', 'done')
         assert entry['until'] and 500 < entry['until_in_s'] <= 600
+        lines = [json.loads(x) for x in d.log.read_text().splitlines() if '"paused"' in x]
+        assert [(x['item'], x['cause'], x['outcome']) for x in lines] == [(one, 'operator', 'done')]
 
 
 def test_as_many_entries_as_the_configuration_says(tmp_path):
