@@ -304,8 +304,7 @@ def test_an_operator_pauses_resumes_and_recycles(tmp_path):
 
 def test_all_sites_die_and_come_back(tmp_path):
     health = '  health: {degraded: 3s, failing: 5s, stall: 4s, recovery: 20s, patience: 30s}\n'
-    with watching(tmp_path, 'live=4', more=QUICK + health,
-                  rest='breaker: {time: 3s}\n') as (sites, d):
+    with watching(tmp_path, 'live=4', more=QUICK + health) as (sites, d):
         known = {i['id']: i['fresh'] for i in all_live(d, 4)}
         with d.events() as events:
             for name in ('score', 'arena', 'ticker'):
