@@ -498,6 +498,14 @@ prove-limits: all ## limits of many kinds, as an origin sees them: held, and use
 prove-pages: $(BUILD)/san/tests/unit/test_engine_overnight ## 200 pages, a night, a mute origin
 	@$<
 
+# Without libxml2 all else works, and who asks for HTML is told before anything is asked for.
+.PHONY: check-nohtml
+check-nohtml: ## builds without libxml2, in build/nohtml, and sees what a configuration is told
+	@$(MAKE) --no-print-directory HTML= BUILD=build/nohtml all
+	@! ldd build/nohtml/flyball | grep -q libxml2
+	@build/nohtml/flyball config check examples/matches/flyball.yaml 2>&1 | \
+	  grep -q 'built without libxml2' && echo 'config check warns of html'
+
 .PHONY: prove-daemon
 prove-daemon: all ## what the daemon promises, at full size; RUNS: only these
 	@FLYBALL_BUILD=$(abspath $(BUILD)) PYTHONDONTWRITEBYTECODE=1 \

@@ -15,6 +15,7 @@ clean_up() {
     for pid in "$scratch"/*.pid; do
         [ ! -e "$pid" ] || kill "$(cat "$pid")" 2>/dev/null || :
     done
+    wait || :
     rm -rf "$scratch"
 }
 

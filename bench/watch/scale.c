@@ -2,11 +2,11 @@
 /*
  * scale.c - what a watcher of 100,000 items costs at 500 updates a second.
  *
- * The real watcher on virtual time: three domains that allow 500 looks a second together and answer
- * ten fields after 100 ms; a list of all items every 15 s, of which 5,000 are live and 15,000
- * imminent. What is measured is the time of the processor for a span of virtual time, the world
- * around the watcher included. Fails above a tenth of a core, or above 2 KB an item without
- * payload.
+ * The real watcher on virtual time: three domains that allow 600 looks a second together and answer
+ * ten fields after 100 ms; a list of all items every 15 s, of which 2,500 are live and 5,000
+ * imminent. First every item is looked at once; then the time of the processor is measured for a
+ * span of virtual time, the world around the watcher included. Fails above a tenth of a core, above
+ * 2 KB an item without its texts, or above as much as is said here in all, as the system sees it.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -25,16 +25,17 @@
 
 #define S          FB_NS_PER_S
 #define ITEMS      100000
-#define LIVE       5000
-#define IMMINENT   15000
+#define LIVE       2500
+#define IMMINENT   5000
 #define DOMAINS    3
-#define RATE       500 /* of all domains together */
+#define RATE       600 /* that all domains together allow: more than is wanted of them */
 #define LATENCY    (100 * FB_NS_PER_MS)
 #define FLIGHTS    1024 /* a power of two, above the cap */
-#define WARM_UP_S  60
+#define WARM_UP_S  9000 /* at most, until each item has a version */
 #define MEASURED_S 120
 #define SHARE_MOST 0.10
 #define BYTES_MOST 2048
+#define RSS_MOST   3072 /* an item, texts and what malloc() adds included */
 
 struct world {
     struct watch *watch;
@@ -180,36 +181,70 @@ static struct world *begin(void)
     return w;
 }
 
-static int report(const struct world *w, double used_s, int64_t updates)
+static size_t without_version(const struct world *w)
+{
+    struct watch_item_view v;
+    size_t without = 0;
+
+    for (size_t n = 0; n < fb_watch_count(w->watch); n++) {
+        fb_watch_item(w->watch, fb_watch_item_at(w->watch, n), &v);
+        without += v.seq == 0;
+    }
+    return without + ITEMS - fb_watch_count(w->watch);
+}
+
+/* Until each item was looked at; returns how many seconds that took. */
+static int warm_up(struct world *w)
+{
+    int seconds = 0;
+
+    for (; seconds < WARM_UP_S && without_version(w) > 0; seconds += 60)
+        pass(w, 60 * S);
+    return seconds;
+}
+
+static long resident_bytes(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+static int report(const struct world *w, double used_s, int64_t updates, long bare_bytes)
 {
     struct watch_figures f;
-    struct rusage usage;
     double share = used_s / MEASURED_S;
+    double resident = (double)(resident_bytes() - bare_bytes) / ITEMS;
+    size_t without = without_version(w);
 
     fb_watch_figures(w->watch, &f);
-    getrusage(RUSAGE_SELF, &usage);
     double bytes = (double)f.memory_bytes / ITEMS;
-    printf("items                     %d (%d live, %d imminent)\n", ITEMS, LIVE, IMMINENT);
+    printf("items                     %d (%d live, %d imminent), %zu of them not seen yet\n", ITEMS,
+           LIVE, IMMINENT, without);
     printf("updates                   %.0f a second\n", (double)updates / MEASURED_S);
     printf("processor                 %.2f %% of a core (at most %.0f %%)\n", share * 100,
            SHARE_MOST * 100);
-    printf("memory                    %.0f bytes an item (at most %d), and %.0f of payload\n",
-           bytes, BYTES_MOST, (double)f.payload_bytes / ITEMS);
-    printf("resident at most          %ld MB\n", usage.ru_maxrss / 1024);
+    printf("memory                    %.0f bytes an item (at most %d), and %.0f of texts\n", bytes,
+           BYTES_MOST, (double)f.payload_bytes / ITEMS);
+    printf("resident                  %.0f bytes an item (at most %d), all included\n", resident,
+           RSS_MOST);
     printf("live items, p50 and p95   %.1f s, %.1f s\n", fb_seconds(f.spread[ITEM_live].p50_ns),
            fb_seconds(f.spread[ITEM_live].p95_ns));
-    return share < SHARE_MOST && bytes < BYTES_MOST ? 0 : 1;
+    return share < SHARE_MOST && bytes < BYTES_MOST && resident < RSS_MOST && without == 0 ? 0 : 1;
 }
 
 int main(void)
 {
     struct world *w = begin();
-
-    pass(w, WARM_UP_S * S);
+    long bare_bytes = resident_bytes(); /* the world, and its list */
+    int warm_s = warm_up(w);
     int64_t updates = w->updates;
     double before_s = cpu_s();
+
     pass(w, MEASURED_S * S);
-    int r = report(w, cpu_s() - before_s, w->updates - updates);
+    int r = report(w, cpu_s() - before_s, w->updates - updates, bare_bytes);
+    printf("all were seen after       %d s\n", warm_s);
     fb_watch_close(w->watch);
     free(w->entry);
     free(w);

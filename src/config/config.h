@@ -171,6 +171,7 @@ struct config_log {
     int64_t form;     /* enum config_log_form */
     int64_t level;    /* enum config_log_level */
     const char *file; /* NULL: standard error */
+    int64_t audit;    /* entries of the audit in memory */
 };
 
 struct config_metrics {

@@ -376,7 +376,10 @@ static const struct config_table log_table = {
     .keys = KEYS(
         KEY("form", WORD, config_log, form, "json", "How a line is written.", WORDS(forms)),
         KEY("level", WORD, config_log, level, "info", "This and what is graver.", WORDS(levels)),
-        KEY("file", TEXT, config_log, file, NULL, "Into this file; else standard error.", A_FILE)),
+        KEY("file", TEXT, config_log, file, NULL, "Into this file; else standard error.", A_FILE),
+        KEY("audit", INT, config_log, audit, "200",
+            "So many entries of the audit are kept in memory; each is a line as well.",
+            RANGE(1, 100000))),
 };
 
 static const struct config_table metrics_table = {

@@ -136,6 +136,8 @@ static const struct config_table source_table = {
             RANGE(1, 1000000)),
         KEY("concurrency", INT, config_source, concurrency, "8", "Requests under way.",
             RANGE(1, 10000)),
+        KEY("unmodified_free", BOOL, config_source, unmodified_free, "false",
+            "An answer that nothing has changed (304) costs nothing of its limit.", NOTHING),
         ASK_KEYS(config_source, "1MiB")),
 };
 

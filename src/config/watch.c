@@ -80,6 +80,12 @@ static void check_alone(struct reading *r, const struct config_ask *a, const str
                         "static.url: without url: nobody is asked, expected one beside static");
 }
 
+#ifdef HAVE_LIBXML2
+static const bool reads_html = true;
+#else
+static const bool reads_html = false;
+#endif
+
 /* `n` is the map that says how somebody is asked. */
 static void check_ask(struct reading *r, const struct config_ask *a, const struct yaml_node *n,
                       const char *name)
@@ -98,6 +104,9 @@ static void check_ask(struct reading *r, const struct config_ask *a, const struc
         fb_reading_tell(r, n, ABOUT_KEY,
                         "command: is missing, expected a program that reads "
                         "answers");
+    if (a->kind == CONFIG_SOURCE_HTML && !reads_html)
+        fb_reading_tell(r, fb_tree_find(n, "kind"), WARN_VALUE,
+                        "kind: this flyball was built without libxml2 and reads no html");
     check_alone(r, a, n);
     if (!is_exec && a->command[0])
         fb_reading_tell(r, fb_tree_find(n, "command"), ABOUT_KEY,

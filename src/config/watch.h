@@ -97,8 +97,9 @@ struct config_source {
     const char *ids_file; /* lines of canonical id and own id, or NULL */
     const char *id_rule;  /* a template of its own ids, or NULL: those of items.ids, or the same */
     struct config_static fixed;
-    int64_t weight;      /* of its word against others */
-    int64_t concurrency; /* requests under way */
+    int64_t weight;       /* of its word against others */
+    int64_t concurrency;  /* requests under way */
+    bool unmodified_free; /* a 304 costs nothing of its limit */
 };
 
 struct config_aims {

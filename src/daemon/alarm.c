@@ -265,7 +265,8 @@ void fb_alarm_look(struct daemon *d)
 void fb_alarm_grade(struct daemon *d, enum grade before)
 {
     enum grade now = d->grader.grade;
-    struct view_audit_event e = {.kind = "grade", .cause = fb_grade_name(now)};
+    struct view_audit_event e = {
+        .kind = "grade", .cause = d->grader.cause, .outcome = fb_grade_name(now)};
     char text[100];
 
     (void)snprintf(text, sizeof text, "was %s, is %s", fb_grade_name(before), fb_grade_name(now));

@@ -4,6 +4,7 @@
 
 #include "core/instant.h"
 #include "daemon/parts.h"
+#include "util/alloc.h"
 #include "util/json.h"
 #include "view/words.h"
 
@@ -73,27 +74,30 @@ static void add_now(struct daemon *d, struct buffer *b)
 /* Of the audit, what alerts have left there: the newest first. */
 static void add_told(const struct daemon *d, struct buffer *b)
 {
-    struct view_audit_event event[AUDIT_MAX];
-    struct view_audit v;
-    size_t kept = 0;
+    struct view_audit_event *events = NULL;
+    struct view_audit v = {0};
+    const char *between = "{";
 
-    fb_audit_view(&d->audit, event, AUDIT_MAX, &v);
-    for (size_t i = 0; i < v.event_count; i++)
-        if (strcmp(event[i].kind, "alert") == 0 || strcmp(event[i].kind, "grade") == 0)
-            event[kept++] = event[i];
     fb_json_name(b, "events");
     fb_buffer_add_char(b, '[');
-    for (size_t i = 0; i < kept; i++) {
-        fb_buffer_add_text(b, i > 0 ? ",{" : "{");
-        fb_words_json_instant(b, "at", event[i].at_ns, fb_daemon_now(d));
-        fb_json_text(b, "kind", event[i].kind);
-        fb_json_text(b, "cause", event[i].cause);
-        fb_json_text(b, "provider", event[i].provider);
-        fb_json_text(b, "pool", event[i].pool);
-        fb_json_text(b, "text", event[i].text);
+    (void)fb_audit_view(&d->audit, &events, &v);
+    for (size_t i = 0; i < v.event_count; i++) {
+        const struct view_audit_event *e = &v.event[i];
+
+        if (strcmp(e->kind, "alert") != 0 && strcmp(e->kind, "grade") != 0)
+            continue;
+        fb_buffer_add_text(b, between);
+        between = ",{";
+        fb_words_json_instant(b, "at", e->at_ns, fb_daemon_now(d));
+        fb_json_text(b, "kind", e->kind);
+        fb_json_text(b, "cause", e->cause);
+        fb_json_text(b, "provider", e->provider);
+        fb_json_text(b, "pool", e->pool);
+        fb_json_text(b, "text", e->text);
         fb_buffer_add_char(b, '}');
     }
     fb_buffer_add_char(b, ']');
+    fb_free(events);
 }
 
 void fb_alerts_answer(struct call *c)

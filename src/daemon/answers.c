@@ -264,17 +264,21 @@ void fb_why_answer(struct call *c)
 void fb_audit_answer(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
-    struct view_audit_event event[AUDIT_MAX];
+    struct view_audit_event *events = NULL;
     struct view_audit v;
     struct view_style style;
     struct buffer b = BUFFER_INIT;
     bool is_json = fb_call_style(c, &style);
 
-    fb_audit_view(&d->audit, event, AUDIT_MAX, &v);
+    if (fb_audit_view(&d->audit, &events, &v) < 0) {
+        fb_call_refuse(c, 503, "out of memory");
+        return;
+    }
     if (is_json)
         fb_view_audit_json(&v, fb_daemon_now(d), &b);
     else
         fb_view_audit_text(&v, &style, fb_daemon_now(d), &b);
+    fb_free(events);
     send_view(c, is_json, &b);
 }
 

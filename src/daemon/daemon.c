@@ -61,8 +61,11 @@ void fb_daemon_audit(struct daemon *d, enum log_level level, const struct view_a
     if (!b.failed)
         fb_news_add(&d->news, "audit", b.bytes, b.size);
     fb_buffer_fini(&b);
-    fb_log(&d->log, level, kept->kind, "%s%s%s", kept->provider, kept->provider[0] ? ": " : "",
-           kept->text);
+    const struct log_field fields[] = {{"cause", kept->cause},
+                                       {"outcome", kept->outcome},
+                                       {"provider", kept->provider},
+                                       {"item", kept->item}};
+    fb_log_with(&d->log, level, kept->kind, fields, sizeof fields / sizeof fields[0], kept->text);
 }
 
 int fb_daemon_reopen(struct daemon *d, const char *cause, struct fly_error *err)
@@ -256,6 +259,8 @@ static int open_parts(struct daemon *d, struct fly_error *err)
 {
     int rc = fb_log_open(&d->log, d->config->log.file, err);
 
+    if (rc == 0)
+        rc = fb_audit_resize(&d->audit, AUDIT_MAX);
     if (d->config->store.folder)
         fb_buffer_add_text(&d->store, d->config->store.folder);
     if (rc == 0)
@@ -333,6 +338,7 @@ static void give_back(struct daemon *d)
     fb_csv_close(&d->csv);
     fb_history_fini(&d->history);
     fb_news_fini(&d->news);
+    fb_audit_fini(&d->audit);
     fb_meters_fini(&d->meters);
     fb_log(&d->log, LEVEL_info, "end", "exit code %d", d->code);
     fb_log_close(&d->log);

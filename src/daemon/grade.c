@@ -6,23 +6,32 @@
 #define FAILING_SHARE  0.8
 #define FEW            5.0 /* so few say nothing about a share */
 
-static enum grade judge(const struct grade_facts *f)
+static enum grade judge(const struct grade_facts *f, const char **ret_cause)
 {
     double share = f->answers >= FEW ? f->errors / f->answers : 0.0;
+    bool is_silent = f->silent_s >= GRADE_SILENCE_S;
 
-    if (f->silent_s >= GRADE_SILENCE_S || share >= FAILING_SHARE)
+    *ret_cause = is_silent ? "silence" : share >= DEGRADED_SHARE ? "errors" : "breaker";
+    if (is_silent || share >= FAILING_SHARE)
         return GRADE_failing;
-    return share >= DEGRADED_SHARE || f->broken > 0 ? GRADE_degraded : GRADE_healthy;
+    if (share >= DEGRADED_SHARE || f->broken > 0)
+        return GRADE_degraded;
+    *ret_cause = "answers";
+    return GRADE_healthy;
 }
 
 bool fb_grade(struct grader *g, const struct grade_facts *f)
 {
     enum grade before = g->grade;
-    enum grade now = judge(f);
+    enum grade now = judge(f, &g->cause);
 
     g->well_s = now == GRADE_healthy ? g->well_s + 1 : 0;
     g->was_failing = now == GRADE_failing || (g->was_failing && g->well_s < GRADE_WELL_S);
     g->grade = g->was_failing && now == GRADE_healthy ? GRADE_recovering : now;
+    if (f->watched > g->grade) {
+        g->grade = f->watched;
+        g->cause = "watch";
+    }
     return g->grade != before;
 }
 

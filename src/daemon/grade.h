@@ -5,7 +5,7 @@
  * Judged once a second from the last minute. Failing: work is there, and nothing has succeeded for
  * 90 s, or most of what was sent failed. Degraded: a fifth of it failed, or a breaker is open. What
  * was failing is recovering until it has been well for GRADE_WELL_S. Waiting for a limit is no
- * failure. Pure.
+ * failure. Where items are watched and that goes worse, the worse word is the one. Pure.
  */
 #ifndef FLYBALL_DAEMON_GRADE_H
 #define FLYBALL_DAEMON_GRADE_H
@@ -25,16 +25,18 @@ enum grade { FB_GRADES(X) GRADES };
 
 /* The last minute, and now. */
 struct grade_facts {
-    double answers;   /* attempts that came to an end; refusals for rate are no failures */
-    double errors;    /* of these: 5xx, timeouts, no answer */
-    int64_t silent_s; /* since something succeeded while something else was tried; 0: just now */
-    int64_t broken;   /* breakers that are open */
+    double answers;     /* attempts that came to an end; refusals for rate are no failures */
+    double errors;      /* of these: 5xx, timeouts, no answer */
+    int64_t silent_s;   /* since something succeeded while something else was tried; 0: just now */
+    int64_t broken;     /* breakers that are open */
+    enum grade watched; /* of the items that are watched, as the watcher says */
 };
 
 struct grader {
     enum grade grade;
-    bool was_failing; /* and is not yet well again */
-    int64_t well_s;   /* for how long */
+    const char *cause; /* of it: "errors", "silence", "breaker", "watch", "answers" */
+    bool was_failing;  /* and is not yet well again */
+    int64_t well_s;    /* for how long */
 };
 
 /* A second has passed. Returns whether the grade has changed. */

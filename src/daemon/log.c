@@ -77,9 +77,27 @@ static void write_line(struct log *l, const struct buffer *b)
         l->lines_lost++;
 }
 
-void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
+void fb_log_with(struct log *l, enum log_level level, const char *event,
+                 const struct log_field *field, size_t count, const char *text)
 {
     struct buffer b = BUFFER_INIT;
+
+    if (level > l->level)
+        return;
+    int64_t at_ns = l->now ? l->now(l->arg) : (int64_t)time(NULL) * FB_NS_PER_S;
+    fb_log_begin(&b, l->form, at_ns, level_name(level), event);
+    for (size_t i = 0; i < count; i++) {
+        if (field[i].value && field[i].value[0])
+            fb_log_field(&b, l->form, field[i].name, field[i].value);
+    }
+    fb_log_field(&b, l->form, "text", text);
+    fb_log_end(&b, l->form);
+    write_line(l, &b);
+    fb_buffer_fini(&b);
+}
+
+void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
+{
     char text[TEXT_MAX];
     va_list words;
 
@@ -88,12 +106,7 @@ void fb_log(struct log *l, enum log_level level, const char *event, const char *
     va_start(words, format);
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    int64_t at_ns = l->now ? l->now(l->arg) : (int64_t)time(NULL) * FB_NS_PER_S;
-    fb_log_begin(&b, l->form, at_ns, level_name(level), event);
-    fb_log_field(&b, l->form, "text", text);
-    fb_log_end(&b, l->form);
-    write_line(l, &b);
-    fb_buffer_fini(&b);
+    fb_log_with(l, level, event, NULL, 0, text);
 }
 
 static enum log_level level_of(const struct event *e)

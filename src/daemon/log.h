@@ -48,6 +48,14 @@ void fb_log_close(struct log *l);
 void fb_log(struct log *l, enum log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same with members of its own before the text; one without a value is left out. */
+struct log_field {
+    const char *name, *value;
+};
+
+void fb_log_with(struct log *l, enum log_level level, const char *event,
+                 const struct log_field *field, size_t count, const char *text);
+
 /* As an observer: .on_event = fb_log_event, .self = the log. */
 void fb_log_event(void *self, const struct event *e);
 

@@ -4,6 +4,7 @@
  *
  * Sources have the label `domain`. Read from the watcher when they are asked for: nothing lags.
  */
+#include <math.h>
 #include <stddef.h>
 
 #include "daemon/metrics.h"
@@ -84,12 +85,22 @@ FIGURE(in_flight, s->f.in_flight)
 FIGURE(in_flight_most, s->f.in_flight_most)
 FIGURE(violations, s->f.violations)
 FIGURE(deferred, s->f.deferred)
-FIGURE(hit_ratio, fb_say_hit_rate(&s->f))
 FIGURE(recoveries, s->f.recoveries)
 FIGURE(recycles, s->f.recycles)
 FIGURE(changes, s->f.changes)
 FIGURE(intervals, s->f.intervals)
 FIGURE(memory, s->f.memory_bytes + s->f.payload_bytes)
+
+/* Of what nobody asked for there is none. */
+static void hit_ratio(struct watch_scrape *s)
+{
+    for (int state = 0; state < ITEM_STATES; state++) {
+        double ratio = fb_say_hit_rate_of(&s->f, (enum item_state)state);
+
+        if (!isnan(ratio))
+            sample(s, "state", state_name(state), ratio);
+    }
+}
 
 static void warnings(struct watch_scrape *s)
 {
@@ -124,6 +135,7 @@ BY_DOMAIN(waits, v->waits)
 BY_DOMAIN(retries, v->retries)
 BY_DOMAIN(fields, v->wins)
 BY_DOMAIN(free_looks, v->was_free)
+BY_DOMAIN(killed, v->was_killed)
 
 static void looks(struct watch_scrape *s)
 {
@@ -155,7 +167,8 @@ static const struct watch_family FAMILIES[] = {
     {{"flyball_watch_deferred", C, NULL, "Looks that had no room in the queue."}, deferred},
     {{"flyball_watch_cache_hits", C, NULL, "Requests for items that were fresh enough."}, hits},
     {{"flyball_watch_cache_misses", C, NULL, "Requests for items that were not."}, misses},
-    {{"flyball_watch_cache_hit_ratio", G, NULL, "The share of the former."}, hit_ratio},
+    {{"flyball_watch_cache_hit_ratio", G, NULL, "The share of the former, of what was asked for."},
+     hit_ratio},
     {{"flyball_watch_changes", C, NULL, "Versions made."}, changes},
     {{"flyball_watch_intervals", C, NULL, "Times that freshness was judged."}, intervals},
     {{"flyball_watch_recoveries", C, NULL, "Recoveries begun."}, recoveries},
@@ -176,6 +189,9 @@ static const struct watch_family FAMILIES[] = {
     {{"flyball_source_waits", C, NULL, "Looks that had to wait for a permit."}, waits},
     {{"flyball_source_retries", C, NULL, "Looks after a failure of the same item."}, retries},
     {{"flyball_source_free", C, NULL, "Looks that cost no permit."}, free_looks},
+    {{"flyball_source_children_killed", C, NULL,
+      "Processes that read its answers, for time or size."},
+     killed},
     {{"flyball_source_fields", G, NULL, "Fields of items that are its own."}, fields},
 };
 

@@ -44,6 +44,8 @@ void fb_reload_apply(struct daemon *d, const struct config *c)
 {
     d->log.form = c->log.form == CONFIG_LOG_JSON ? LOG_JSON : LOG_LOGFMT;
     d->log.level = (enum log_level)c->log.level;
+    if (fb_audit_resize(&d->audit, (size_t)c->log.audit) < 0)
+        fb_log(&d->log, LEVEL_error, "reload", "out of memory: the audit is as long as it was");
     set_alerts(d, c);
     d->csv.every = c->metrics.every_ns / FB_NS_PER_S;
     fb_meters_bound(&d->meters, (size_t)c->metrics.series_max);
@@ -236,7 +238,8 @@ static int load(struct daemon *d, struct config **ret_config, struct fly_error *
 
 static void tell(struct daemon *d, const char *cause, int rc, const char *why)
 {
-    struct view_audit_event e = {.kind = "reload", .cause = cause};
+    struct view_audit_event e = {
+        .kind = "reload", .cause = cause, .outcome = rc < 0 ? "refused" : "done"};
     char text[sizeof d->changed + 48];
 
     (void)snprintf(text, sizeof text, "the configuration is in force; changed: %s",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* second.c - what happens once a second: look, remember, judge, tell. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -43,6 +44,19 @@ static int64_t silence(struct daemon *d, const struct figures *now, int64_t seco
     return second - d->success_s;
 }
 
+/* The four words are the same, in the same order. */
+static enum grade watched(const struct daemon *d)
+{
+    struct watch_figures f;
+
+    static_assert((int)HEALTH_failing == (int)GRADE_failing && (int)HEALTHS == (int)GRADES,
+                  "grades of the daemon and of what is watched");
+    if (!d->watcher)
+        return GRADE_healthy;
+    fb_watch_figures(d->watcher, &f);
+    return (enum grade)f.grade;
+}
+
 static void judge(struct daemon *d, const struct figures *now, int64_t second)
 {
     struct grade_facts f = {0};
@@ -52,6 +66,7 @@ static void judge(struct daemon *d, const struct figures *now, int64_t second)
     for (size_t i = 0; i < d->gauges.sets; i++)
         f.broken += d->gauges.set[i].broken;
     f.silent_s = silence(d, now, second);
+    f.watched = watched(d);
     if (fb_grade(&d->grader, &f))
         fb_alarm_grade(d, before);
 }

@@ -270,6 +270,7 @@ static void add_settings(const struct config *c, struct buffer *out)
     fb_json_real(out, "alert_warning_ratio", (double)c->alerts.warning_ppm / 1e6, 3);
     fb_json_real(out, "alert_critical_ratio", (double)c->alerts.critical_ppm / 1e6, 3);
     add_span(out, "alert_wait_s", c->alerts.wait_ns);
+    fb_json_int(out, "audit_max", c->log.audit);
     fb_json_int(out, "providers", (int64_t)c->provider_count);
     fb_buffer_add_char(out, '}');
 }

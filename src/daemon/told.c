@@ -41,12 +41,22 @@ static enum log_level level_of(const struct watch_event *e)
     return IS_BAD[e->kind] ? LEVEL_warning : LEVEL_info;
 }
 
+/* The grade of the daemon is another one. */
+static const char *audit_kind(const struct watch_event *e)
+{
+    return e->kind == WATCH_GRADE ? "watch-grade" : fb_watch_event_name(e->kind);
+}
+
 static void audit(struct daemon *d, const struct watch_event *e)
 {
     fb_daemon_audit(d, level_of(e),
-                    &(struct view_audit_event){.kind = fb_watch_event_name(e->kind),
+                    &(struct view_audit_event){.kind = audit_kind(e),
                                                .cause = e->trigger,
                                                .provider = e->domain,
+                                               .item = e->id,
+                                               .outcome = e->outcome,
+                                               .until_ns = e->until_ns,
+                                               .took_ns = e->took_ns,
                                                .text = e->text});
 }
 

@@ -58,9 +58,13 @@ static void open_live(struct daemon *d, const char *records)
     }
     d->watcher = fb_watch_live_watch(d->live);
     int64_t restored = fb_watch_live_figures(d->live).restored;
-    if (restored > 0)
-        fb_log(&d->log, LEVEL_info, "watch", "%lld items are known from before",
-               (long long)restored);
+    if (restored == 0)
+        return;
+    char text[60];
+    (void)snprintf(text, sizeof text, "restored %lld items", (long long)restored);
+    fb_daemon_audit(d, LEVEL_info,
+                    &(struct view_audit_event){
+                        .kind = "restore", .cause = "start", .outcome = "done", .text = text});
 }
 
 void fb_watching_begin(struct daemon *d)

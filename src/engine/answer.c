@@ -109,6 +109,19 @@ static void note_refusal(struct key *k, const struct job *j, const struct fly_ou
     fb_text_add(&t, j->id);
 }
 
+/* What cost nothing gives back what was taken for it. */
+static void settle(const struct attempt *a, const struct attempt_end *end)
+{
+    const struct key *k = a->key;
+    bool is_free = (a->job->flags & ENGINE_UNMODIFIED_FREE) != 0;
+
+    if (!is_free || end->failure != FAIL_NONE || end->status != 304)
+        return;
+    fly_limiter_settle(k->limiter, a->engine->now_ns, a->tickets.at[0], 0);
+    for (int i = 0; i < a->tickets.more && i < k->more_count; i++)
+        fly_limiter_settle(k->more[i].limiter, a->engine->now_ns, a->tickets.at[1 + i], 0);
+}
+
 bool fb_answer_report(struct attempt *a, const struct attempt_end *end)
 {
     struct engine *e = a->engine;
@@ -120,6 +133,7 @@ bool fb_answer_report(struct attempt *a, const struct attempt_end *end)
     o.sent_ns = a->sent_ns;
     o.latency_ns = e->now_ns - a->sent_ns;
     o.ticket = a->tickets.at[0];
+    settle(a, end);
     fly_limiter_report(a->key->limiter, e->now_ns, &o);
     fb_pools_report(a, is_read ? &s : NULL, own);
     if (!(o.flags & FLY_THROTTLED))

@@ -185,7 +185,8 @@ static void count_start(struct engine *e, struct job *j)
     j->client->stats.requests++;
     e->stats.retries += j->is_retry;
     j->client->stats.retries += j->is_retry;
-    fb_breaker_take(&j->key->breaker, e->now_ns);
+    if (!fb_job_has_own_trials(j))
+        fb_breaker_take(&j->key->breaker, e->now_ns);
 }
 
 /* It could not even begin: the permit goes back. */
@@ -196,7 +197,8 @@ static void give_up(struct attempt *a, int rc)
     struct key *k = a->key;
 
     fb_pools_cancel(k, e->now_ns, &a->tickets);
-    fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
+    if (!fb_job_has_own_trials(j))
+        fb_breaker_cancel(&k->breaker, a->sent_ns, e->now_ns);
     e->stats.requests--;
     j->client->stats.requests--;
     k->requests--;

@@ -108,18 +108,32 @@ static bool is_down_for_long(const struct engine *e, const struct key *k)
            e->now_ns - k->down_since_ns > e->options.outage_max_ns;
 }
 
-static bool passes_breaker(struct engine *e, struct key *k)
+/* The first that passes a breaker, or NULL. */
+static struct job *own_trial_of(const struct key *k)
+{
+    for (int i = 0; k->trials > 0 && i < FB_QUEUE_LEVELS; i++)
+        for (struct queue_task *t = k->q.level[i].first; t; t = t->next)
+            if (fb_job_has_own_trials(fb_job_of(t)))
+                return fb_job_of(t);
+    return NULL;
+}
+
+/* The job itself, another one of its key that goes before it while that is broken, or NULL. */
+static struct job *passes_breaker(struct engine *e, struct key *k, struct job *j)
 {
     const char *cause;
     int64_t at_ns = fb_key_broken_until(e, k, &cause);
 
-    if (at_ns <= e->now_ns)
-        return true;
+    if (at_ns <= e->now_ns || fb_job_has_own_trials(j))
+        return j;
+    j = own_trial_of(k);
+    if (j)
+        return j;
     if (at_ns != FB_NEVER && is_down_for_long(e, k))
         park(k, at_ns, "the host has been failing for too long");
     else
         step_aside(e, k, at_ns, cause);
-    return false;
+    return NULL;
 }
 
 static bool has_slot(struct engine *e, struct key *k)
@@ -210,7 +224,7 @@ static void try_job(struct engine *e, struct job *j)
     struct tickets tickets;
     int64_t at_ns;
 
-    if (!has_slot(e, k) || !passes_breaker(e, k))
+    if (!has_slot(e, k) || !(j = passes_breaker(e, k, j)))
         return;
     at_ns = j->is_retry ? fb_retry_budget_ready_at(&k->provider->budget, e->now_ns) : e->now_ns;
     if (at_ns > e->now_ns) {
@@ -257,7 +271,7 @@ static void end_impatient(struct engine *e)
     while ((t = fb_queue_late(&e->queue, e->now_ns))) {
         struct job *j = fb_job_of(t);
 
-        fb_job_defer(j, FAIL_LATE, fb_key_estimate(e, j->key), NULL, NULL);
+        fb_job_defer(j, FAIL_LATE, fb_job_estimate(j), NULL, NULL);
     }
 }
 

@@ -226,7 +226,7 @@ static int make_room(struct engine *e, struct engine_client *c, enum priority p)
         return -ENOBUFS;
     }
     e->stats.evicted++;
-    fb_job_refuse(fb_job_of(victim), FAIL_NO_ROOM, fb_key_estimate(e, fb_job_of(victim)->key));
+    fb_job_refuse(fb_job_of(victim), FAIL_NO_ROOM, fb_job_estimate(fb_job_of(victim)));
     return 0;
 }
 
@@ -235,7 +235,7 @@ static void place(struct engine *e, struct job *j, int64_t not_before_ns)
     int64_t at_ns = e->now_ns;
 
     if (j->q.start_by_ns < FB_NEVER)
-        at_ns = fb_max64(fb_key_estimate(e, j->key), not_before_ns);
+        at_ns = fb_max64(fb_job_estimate(j), not_before_ns);
     if (e->options.mode == MODE_OFFLINE)
         fb_job_refuse(j, FAIL_OFFLINE, 0);
     else if (at_ns > j->q.start_by_ns)
@@ -247,9 +247,9 @@ static void place(struct engine *e, struct job *j, int64_t not_before_ns)
 }
 
 /* Whether it is not to be taken at all. */
-static bool is_late(struct engine *e, struct job *j, const struct engine_task *t)
+static bool is_late(const struct job *j, const struct engine_task *t)
 {
-    int64_t at_ns = fb_max64(fb_key_estimate(e, j->key), t->not_before_ns);
+    int64_t at_ns = fb_max64(fb_job_estimate(j), t->not_before_ns);
 
     if (!t->late_ns || at_ns <= *t->late_ns)
         return false;
@@ -260,7 +260,7 @@ static bool is_late(struct engine *e, struct job *j, const struct engine_task *t
 /* 0, or why not: it is gone then. Only what is taken may push out another. */
 static int admit(struct engine *e, struct job *j, const struct engine_task *t)
 {
-    int rc = is_late(e, j, t) ? -EAGAIN : make_room(e, j->client, j->q.priority);
+    int rc = is_late(j, t) ? -EAGAIN : make_room(e, j->client, j->q.priority);
 
     if (rc < 0)
         fb_job_drop(j);

@@ -55,6 +55,13 @@ struct engine_header {
 #define ENGINE_RETRYABLE 1u
 /* 3xx is an answer like any other. */
 #define ENGINE_NO_REDIRECT 2u
+/*
+ * Whoever submits it knows by itself when to leave a host alone: neither breaker nor pause of the
+ * key keeps it, and its failures count for neither. Limits, holds and slots are as for all.
+ */
+#define ENGINE_OWN_TRIALS 4u
+/* A 304 costs nothing: its permits go back. */
+#define ENGINE_UNMODIFIED_FREE 8u
 
 /*
  * What is wanted. Zero means "the usual" for every field but url. All of it is copied; the caller

@@ -35,12 +35,15 @@ static void delist(struct engine *e, struct key *k)
 
 void fb_job_set_key(struct job *j, struct key *k)
 {
-    if (j->key)
+    if (j->key) {
         j->key->jobs--;
+        j->key->trials -= fb_job_has_own_trials(j);
+    }
     j->key = k;
     if (!k)
         return;
     k->jobs++;
+    k->trials += fb_job_has_own_trials(j);
     j->client->stats.has_keys |= j->client->last_key && j->client->last_key != k;
     j->client->last_key = k;
 }

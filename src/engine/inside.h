@@ -85,7 +85,8 @@ struct key {
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;
-    int64_t jobs;                /* under it, in whatever state */
+    int64_t jobs;                /* under it, in whatever state; of them ... */
+    int64_t trials;              /* ... with ENGINE_OWN_TRIALS */
     const struct quota_ask *ask; /* how much is left is asked; NULL: no longer, or not at all */
     bool has_asked;
     bool waits;     /* it was told to wait, and observers heard of it */
@@ -215,6 +216,12 @@ static inline bool fb_job_is_stopping(const struct job *j)
     return j->engine->is_stopping || j->client->is_stopping;
 }
 
+/* Neither breaker nor pause is its affair. */
+static inline bool fb_job_has_own_trials(const struct job *j)
+{
+    return (j->flags & ENGINE_OWN_TRIALS) != 0;
+}
+
 /* manners.c */
 int fb_manners_renew(struct engine *e, const struct engine_options *o, struct fly_error *err);
 const struct manners *fb_manners_of(const struct key *k, const struct engine *e);
@@ -229,6 +236,7 @@ void fb_key_describe(const struct engine *e, const struct key *k, struct engine_
 void fb_keys_fini(struct engine *e);
 void fb_keys_try(struct engine *e); /* each that is broken: one request, at once */
 int64_t fb_key_estimate(const struct engine *e, const struct key *k);
+int64_t fb_job_estimate(const struct job *j);
 void fb_key_note_rate(struct engine *e, struct key *k);
 
 /* forget.c */

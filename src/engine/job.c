@@ -237,11 +237,16 @@ static void make_room(struct queue *q)
 void fb_job_queue(struct job *j)
 {
     struct queue *q = &j->engine->queue;
+    const char *cause;
 
     leave(j);
     make_room(q);
     fb_queue_push(q, &j->key->q, &j->q);
     q->max = j->engine->options.queue_max;
+    /* The key may have stepped aside for its breaker, which this one passes. */
+    if (fb_job_has_own_trials(j) && !j->key->q.lane &&
+        fb_key_broken_until(j->engine, j->key, &cause) > j->engine->now_ns)
+        fb_queue_wake(q, &j->key->q);
 }
 
 void fb_job_delay(struct job *j, int64_t until_ns)

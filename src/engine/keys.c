@@ -269,22 +269,47 @@ void fb_keys_try(struct engine *e)
     fb_table_each(&e->keys, try_one_key, e);
 }
 
+/* From when on the limiter lets something leave, or `at_ns` where that is later. */
+static int64_t permit_at(const struct engine *e, const struct key *k, int64_t at_ns)
+{
+    struct fly_why why = {.size = sizeof(why)};
+
+    fb_pools_why(k, e->now_ns, 1, &why);
+    return why.until_ns == FLY_NEVER ? at_ns : fb_max64(at_ns, why.until_ns);
+}
+
+static int64_t after_queued(const struct key *k, int64_t at_ns)
+{
+    double rate = fly_limiter_rate(k->limiter);
+
+    if (rate <= 0.0 || k->q.count == 0)
+        return at_ns;
+    return fb_after(at_ns, fb_span((double)k->q.count / rate));
+}
+
 /* When one more task of this key would start: after what it waits for and what is queued before. */
 int64_t fb_key_estimate(const struct engine *e, const struct key *k)
 {
-    struct fly_why why = {.size = sizeof(why)};
-    int64_t at_ns = e->now_ns;
-    double rate = fly_limiter_rate(k->limiter);
+    int64_t at_ns = permit_at(e, k, e->now_ns);
 
-    fb_pools_why(k, e->now_ns, 1, &why);
-    if (why.until_ns != FLY_NEVER)
-        at_ns = fb_max64(at_ns, why.until_ns);
     at_ns = fb_max64(at_ns, fb_pause_ready_at(&k->pause));
     if (fb_breaker_ready_at(&k->breaker, e->now_ns) != FB_NEVER)
         at_ns = fb_max64(at_ns, fb_breaker_ready_at(&k->breaker, e->now_ns));
-    if (rate > 0.0 && k->q.count > 0)
-        at_ns = fb_after(at_ns, fb_span((double)k->q.count / rate));
-    return at_ns;
+    return after_queued(k, at_ns);
+}
+
+/* What stands in a queue behind a breaker does not stand before one that passes it. */
+int64_t fb_job_estimate(const struct job *j)
+{
+    const struct engine *e = j->engine;
+    const char *cause;
+
+    if (!fb_job_has_own_trials(j))
+        return fb_key_estimate(e, j->key);
+
+    int64_t at_ns = permit_at(e, j->key, e->now_ns);
+
+    return fb_key_broken_until(e, j->key, &cause) > e->now_ns ? at_ns : after_queued(j->key, at_ns);
 }
 
 /* Told to observers when it has changed by more than a hundredth. */

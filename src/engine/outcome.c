@@ -78,15 +78,30 @@ static void note_answer(struct engine *e, struct key *k, int64_t sent_ns, bool i
 /* The one request that was to find out whether the host is still down. */
 static bool is_trial(const struct attempt *a)
 {
-    return a->key->breaker.state == BREAKER_HALF_OPEN && a->sent_ns >= a->key->breaker.since_ns;
+    return !fb_job_has_own_trials(a->job) && a->key->breaker.state == BREAKER_HALF_OPEN &&
+           a->sent_ns >= a->key->breaker.since_ns;
+}
+
+/* What passed the breaker closes none, but it was answered: others may find out at once. */
+static void note_hope(struct engine *e, struct key *k)
+{
+    fb_breaker_try(&k->breaker, e->now_ns);
+    fb_pause_end(&k->pause, e->now_ns);
+    fb_queue_wake(&e->queue, &k->q);
 }
 
 /* Only what speaks against the host: a 404 or a refusal for rate is an answer like another. */
 static void note(struct engine *e, const struct attempt *a, enum failure f)
 {
     enum failure_family family = fb_failure_family(f);
+    bool is_against = family == FAMILY_TIMEOUT || family == FAMILY_NETWORK || family == FAMILY_5XX;
 
-    if (family == FAMILY_TIMEOUT || family == FAMILY_NETWORK || family == FAMILY_5XX)
+    if (fb_job_has_own_trials(a->job)) {
+        if (f == FAIL_NONE && a->key->breaker.state == BREAKER_OPEN)
+            note_hope(e, a->key);
+        return;
+    }
+    if (is_against)
         note_failure(e, a->key, a->sent_ns);
     else if (f == FAIL_STOPPED || f == FAIL_MEMORY || f == FAIL_POLICY)
         fb_breaker_cancel(&a->key->breaker, a->sent_ns, e->now_ns);

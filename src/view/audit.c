@@ -12,8 +12,8 @@
 #define DAY_NS   (86400 * NS_PER_S)
 
 static const struct view_column COLUMNS[] = {
-    {.title = "time", .keep = 99}, {.title = "key", .keep = 9}, {.title = "event", .keep = 99},
-    {.title = "cause", .keep = 5}, {.title = "", .keep = 8},
+    {.title = "time", .keep = 99}, {.title = "key", .keep = 9},     {.title = "event", .keep = 99},
+    {.title = "cause", .keep = 5}, {.title = "outcome", .keep = 4}, {.title = "", .keep = 8},
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
 
@@ -58,6 +58,7 @@ void fb_view_audit_text(const struct view_audit *v, const struct view_style *sty
         fb_view_table_next(&t);
         fb_view_table_add(&t, or_none(e->kind));
         fb_view_table_add(&t, or_none(e->cause));
+        fb_view_table_add(&t, or_none(e->outcome));
         fb_view_table_add(&t, or_none(e->text));
     }
     fb_view_table_print(&t, style, true, to);
@@ -79,6 +80,12 @@ void fb_view_audit_json(const struct view_audit *v, int64_t now_ns, struct buffe
         fb_json_text(to, "pool", e->pool);
         fb_json_text(to, "kind", or_none(e->kind));
         fb_json_text(to, "cause", or_none(e->cause));
+        fb_json_text(to, "item", e->item && e->item[0] ? e->item : NULL);
+        fb_json_text(to, "outcome", or_none(e->outcome));
+        if (e->until_ns > 0)
+            fb_words_json_instant(to, "until", e->until_ns, now_ns);
+        if (e->took_ns > 0)
+            fb_json_real(to, "took_s", (double)e->took_ns / 1e9, 3);
         fb_json_text(to, "text", or_none(e->text));
         fb_buffer_add_char(to, '}');
     }

@@ -12,9 +12,13 @@ struct view_audit_event {
     int64_t at_ns;
     const char *provider;
     const char *pool;
-    const char *kind;  /* "hold", "rate", "breaker", "recycle", "reload", ... */
-    const char *cause; /* "retry-after", "operator", ... */
-    const char *text;  /* one line for people */
+    const char *kind;    /* "hold", "rate", "breaker", "recycle", "reload", ... */
+    const char *cause;   /* what made it happen: "retry-after", "operator", "stall", ... */
+    const char *item;    /* that it is about */
+    const char *outcome; /* "done", "begun", a grade, the name of a failure */
+    int64_t until_ns;    /* it holds till then; 0: that is not the question */
+    int64_t took_ns;     /* it went on for so long; 0: likewise */
+    const char *text;    /* one line for people */
 };
 
 struct view_audit {

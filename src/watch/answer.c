@@ -69,6 +69,7 @@ void fb_watch_domain_worked(struct watch *w, struct domain *d, int64_t latency_n
     fb_watch_tell(w, (struct watch_event){
                          .kind = WATCH_UP,
                          .domain = d->plan.name,
+                         .trigger = "success",
                          .took_ns = w->now_ns - d->failure_ns,
                      });
 }
@@ -262,6 +263,7 @@ static void count_end(struct watch *w, struct domain *d, const struct watch_answ
     if (d) {
         d->ended[end]++;
         d->was_free += a->was_free;
+        d->was_killed += a->was_killed;
     }
 }
 

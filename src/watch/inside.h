@@ -38,7 +38,7 @@ _Static_assert(WATCH_SOURCES <= FB_RECONCILE_SOURCES, "live and static parts of 
 /* An answer, with its texts behind it in the same piece of memory. */
 struct said {
     int64_t asked_ns;
-    size_t bytes; /* of all of it */
+    uint32_t bytes, text_bytes; /* of all of it, and of the texts in it */
     struct snapshot says;
     struct snapshot_field field[];
 };
@@ -55,7 +55,7 @@ struct picture {
     struct picture *older;
     uint64_t seq;
     int64_t at_ns;
-    size_t bytes;
+    uint32_t bytes, text_bytes;
     struct snapshot says;
     struct origin *origin; /* one for each field */
     struct snapshot_field field[];
@@ -136,7 +136,7 @@ struct domain {
     int64_t trial_ns; /* down: no look before */
     int64_t success_ns, failure_ns;
     enum failure failure;
-    int64_t looks, retries, was_free, odd, wins, waits, latency_ns, warnings;
+    int64_t looks, retries, was_free, was_killed, odd, wins, waits, latency_ns, warnings;
     int64_t items; /* links */
     int64_t ended[LOOK_CANCELLED + 1];
     int64_t failed[FAIL_KINDS];
@@ -197,6 +197,7 @@ struct watch {
     bool is_recovering; /* a recovery was begun, and its end was not told */
     bool is_telling;    /* inside ports.tell() */
     char grade_text[160];
+    const char *grade_trigger; /* the same in a word */
 
     struct watch_figures figures; /* what is counted, and what the latest interval showed */
     int32_t deferred;             /* in this interval */

@@ -159,22 +159,29 @@ static void explain(struct watch *w)
 
     fb_text_init(&t, w->grade_text, sizeof(w->grade_text));
     if (w->health.work_ns != FB_NEVER && quiet_ns >= l->stall_ns) {
+        w->grade_trigger = "stall";
         fb_text_add(&t, "nothing has succeeded for ");
         fb_text_add_span(&t, quiet_ns);
     } else if (live->count > 0 && live->oldest_ns >= l->failing_ns) {
+        w->grade_trigger = "oldest";
         add_age(&t, "the oldest live item is ", live->oldest_ns, l->failing_ns);
     } else if (live->count > 0 && live->p50_ns >= l->degraded_ns) {
+        w->grade_trigger = "median";
         add_age(&t, "half of the live items are ", live->p50_ns, l->degraded_ns);
     } else if (live->count > 0 && live->p95_ns >= l->degraded_ns) {
+        w->grade_trigger = "p95";
         add_age(&t, "one in twenty live items is ", live->p95_ns, l->degraded_ns);
     } else if (w->crowded >= CROWDED_LEAST) {
+        w->grade_trigger = "overload";
         fb_text_add(&t, "more looks are due than there is room for; ");
         fb_text_add_int(&t, w->deferred);
         fb_text_add(&t, " were put off");
     } else if (live->count > 0) {
+        w->grade_trigger = "fresh";
         fb_text_add(&t, "nineteen in twenty live items are younger than ");
         fb_text_add_span(&t, live->p95_ns + 1);
     } else {
+        w->grade_trigger = "idle";
         fb_text_add(&t, "nothing is live");
     }
 }
@@ -192,7 +199,7 @@ static void tell_grade(struct watch *w, enum health was)
     fb_text_add(&t, w->grade_text);
     fb_watch_tell(w, (struct watch_event){
                          .kind = WATCH_GRADE,
-                         .trigger = fb_health_name(was),
+                         .trigger = w->grade_trigger,
                          .outcome = fb_health_name(w->health.grade),
                          .text = text,
                      });
@@ -207,6 +214,7 @@ static void end_recovery(struct watch *w, bool has_helped, int64_t began_ns)
     fb_watch_tell(
         w, (struct watch_event){
                .kind = has_helped ? WATCH_RECOVERED : WATCH_UNHELPED,
+               .trigger = "stall",
                .outcome = fb_health_name(w->health.grade),
                .took_ns = w->now_ns - began_ns,
                .until_ns = has_helped ? 0 : fb_health_recovery_at(&w->health, &w->plan.health),
@@ -221,6 +229,7 @@ static void recover(struct watch *w)
     fb_watch_tell(w, (struct watch_event){
                          .kind = WATCH_RECOVERY,
                          .trigger = "stall",
+                         .outcome = "begun",
                          .text = w->grade_text,
                          .count = w->health.recoveries,
                      });

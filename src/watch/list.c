@@ -162,7 +162,7 @@ static void list_came(struct watch *w)
     if (!w->list_is_down)
         return;
     w->list_is_down = false;
-    fb_watch_tell(w, (struct watch_event){.kind = WATCH_LIST_BACK});
+    fb_watch_tell(w, (struct watch_event){.kind = WATCH_LIST_BACK, .trigger = "success"});
 }
 
 void fb_watch_list_same(struct watch *w)
@@ -203,4 +203,23 @@ void fb_watch_unmapped(struct watch *w, uint32_t domain_index, const char *domai
     fb_watch_read_clock(w);
     if (!fb_watch_mapped(w, w->domain[domain_index], domain_id))
         fb_watch_warn(w, WATCH_WARN_UNKNOWN, w->domain[domain_index], NULL, domain_id);
+}
+
+void fb_watch_ambiguous(struct watch *w, uint32_t domain_index, const char *id,
+                        const char *domain_id)
+{
+    if (domain_index >= w->plan.domain_count)
+        return;
+    fb_watch_read_clock(w);
+    fb_watch_warn(w, WATCH_WARN_AMBIGUOUS, w->domain[domain_index], id, domain_id);
+}
+
+void fb_watch_refused(struct watch *w, int64_t count)
+{
+    if (count <= 0)
+        return;
+    fb_watch_read_clock(w);
+    fb_watch_warn(w, WATCH_WARN_REFUSED, NULL, NULL, NULL);
+    w->warned[WATCH_WARN_REFUSED] += count - 1;
+    w->figures.warnings += count - 1;
 }

@@ -115,7 +115,9 @@ static int no_permit(struct watch_live *l, struct asked *a, struct watch_look *l
 static int submit(struct watch_live *l, struct asked *a, struct asking *g, const struct tag *tag)
 {
     int64_t late_ns = fb_engine_now(l->o.engine) + SOON;
-    struct request r = {.task = {.client = l->client, .user = g, .operation = "look"}};
+    /* The watcher itself leaves a source alone that fails, and knows when to try it. */
+    struct request r = {
+        .task = {.client = l->client, .user = g, .operation = "look", .flags = ENGINE_OWN_TRIALS}};
     struct fly_error err = {""};
     int rc = make_url(a, g->look, &r.url);
 
@@ -129,6 +131,7 @@ static int submit(struct watch_live *l, struct asked *a, struct asking *g, const
         r.task.priority = priority_of(g->look);
         r.task.patience_ns = PATIENCE;
         r.task.late_ns = &late_ns;
+        r.task.flags |= fb_watch_live_is_same_free(a) ? ENGINE_UNMODIFIED_FREE : 0;
         add_headers(&r, a, tag);
         fb_place_add(&g->url, r.task.url);
         rc = fb_engine_submit(l->o.engine, &r.task, &g->job, &err);

@@ -10,6 +10,7 @@
 #include "config/template.h"
 #include "util/alloc.h"
 #include "watch/live_parts.h"
+#include "watch/show.h"
 
 #define FILE_MAX (64u << 20)
 #define BETWEEN  " \t,"
@@ -23,6 +24,31 @@ static int by_item(const void *a, const void *b)
     return strcmp(x->item, y->item);
 }
 
+/* What stands earlier in the file comes first. */
+static int by_item_and_line(const void *a, const void *b)
+{
+    const struct id_pair *x = a, *y = b;
+    int order = by_item(a, b);
+
+    return order != 0 ? order : (x->item > y->item) - (x->item < y->item);
+}
+
+/* The first line of an item counts; the others are there to be told. */
+static void set_apart_twice(struct ids_file *f)
+{
+    struct id_pair *twice = fb_alloc((f->count + 1) * sizeof *twice);
+    size_t kept = 0;
+
+    for (size_t i = 0; twice && i < f->count; i++) {
+        if (kept > 0 && by_item(&f->pair[kept - 1], &f->pair[i]) == 0)
+            twice[f->twice_count++] = f->pair[i];
+        else
+            f->pair[kept++] = f->pair[i];
+    }
+    f->count = twice ? kept : f->count;
+    f->twice = twice;
+}
+
 /* One line into its two ids; false: there are not two. */
 static bool read_line(char *line, struct id_pair *to)
 {
@@ -33,7 +59,7 @@ static bool read_line(char *line, struct id_pair *to)
 
     id[strcspn(id, BETWEEN)] = '\0';
     *end = '\0';
-    *to = (struct id_pair){line, id};
+    *to = (struct id_pair){.item = line, .id = id};
     return fb_template_is_id(line) && fb_template_is_id(id);
 }
 
@@ -52,7 +78,8 @@ static size_t read_lines(struct ids_file *f)
         f->count += is_right;
         bad += !is_right;
     }
-    qsort(f->pair, f->count, sizeof *f->pair, by_item);
+    qsort(f->pair, f->count, sizeof *f->pair, by_item_and_line);
+    set_apart_twice(f);
     return bad;
 }
 
@@ -97,6 +124,7 @@ void fb_ids_free(struct ids_file *ids)
 {
     fb_free(ids->bytes);
     fb_free(ids->pair);
+    fb_free(ids->twice);
     *ids = (struct ids_file){.bytes = NULL};
 }
 
@@ -202,6 +230,26 @@ static void say_what_is_odd(struct watch_live *l, const struct source_said *said
                           CONFIG_ITEMS_NAME, odd, word);
 }
 
+/* Each line of a file of ids that leads nowhere, once. */
+static void warn_of_file(struct watch *w, uint32_t source, struct ids_file *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        if (f->pair[i].is_told || fb_watch_find(w, f->pair[i].item))
+            continue;
+        f->pair[i].is_told = true;
+        fb_watch_unmapped(w, source, f->pair[i].id);
+    }
+    for (size_t i = 0; i < f->twice_count; i++)
+        fb_watch_ambiguous(w, source, f->twice[i].item, f->twice[i].id);
+    f->twice_count = 0;
+}
+
+static void warn_of_files(struct watch_live *l)
+{
+    for (size_t i = 0; i < l->source_count; i++)
+        warn_of_file(l->watch, (uint32_t)i, &l->source[i].ids);
+}
+
 void fb_watch_live_listed(struct watch_live *l, struct watch_look *look,
                           const struct source_said *said)
 {
@@ -209,12 +257,15 @@ void fb_watch_live_listed(struct watch_live *l, struct watch_look *look,
     struct watch_answer failed = {.end = LOOK_FAILED, .failure = FAIL_MEMORY};
 
     say_what_is_odd(l, said);
+    fb_watch_refused(l->watch, (int64_t)said->rows_bad);
     if (make_entries(&g) < 0) {
         fb_tags_clear(l); /* the list is to come in full */
         fb_watch_looked(l->watch, look, &failed);
     } else if (fb_watch_listed(l->watch, look, g.entry, said->row_count) < 0) {
         fb_tags_clear(l);
         fb_watch_live_say(l, "%s: out of memory", CONFIG_ITEMS_NAME);
+    } else {
+        warn_of_files(l);
     }
     fb_buffer_fini(&g.ids);
     fb_free(g.source_id);

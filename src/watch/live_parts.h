@@ -23,8 +23,11 @@ struct ids_file {
     char *bytes;
     struct id_pair {
         const char *item, *id;
+        bool is_told; /* that the list does not have the item */
     } * pair;
     size_t count;
+    struct id_pair *twice; /* of items that have one already: they do not count */
+    size_t twice_count;
 };
 
 /* Whoever is asked: a source, or the list. */
@@ -94,6 +97,9 @@ void fb_watch_live_plan(const struct config *c, struct watch_plan *ret_plan,
 /* Whoever is asked, as a configuration says; what was there before goes. */
 void fb_watch_live_take_config(struct watch_live *l, const struct config *c);
 void fb_watch_live_drop_config(struct watch_live *l);
+
+/* An answer of 304 costs nothing of its limit, as somebody has said. */
+bool fb_watch_live_is_same_free(const struct asked *a);
 
 /* Secrets go to the hosts of their provider and nowhere else. */
 bool fb_watch_live_is_home(const struct config_provider *p, const char *url);

@@ -108,6 +108,18 @@ static void read_credential(struct watch_live *l, struct asked *a)
         fb_watch_live_say(l, "%s: %s", a->name, err.text);
 }
 
+/* A preset speaks of requests with a credential; who says so in the configuration knows it. */
+bool fb_watch_live_is_same_free(const struct asked *a)
+{
+    const struct config_provider *p = a->configured;
+
+    if (a->source && a->source->unmodified_free)
+        return true;
+    if (!p || !p->unmodified_free)
+        return false;
+    return !p->preset || !p->preset->unmodified_free || a->credential.size > 0;
+}
+
 static void find_provider(struct watch_live *l, struct asked *a)
 {
     const struct config_ask *ask = a->ask;

@@ -79,7 +79,9 @@ static void was_read(void *user, int error, struct source_said *said, const char
         fb_watch_live_say(g->live, "%s%s%s: %s",
                           g->look->kind == LOOK_LIST ? CONFIG_ITEMS_NAME : g->look->domain,
                           g->look->id[0] ? ": " : "", g->look->id, sentence);
-        fail(g, failure_of(error));
+        answer(g, (struct watch_answer){.end = LOOK_FAILED,
+                                        .failure = failure_of(error),
+                                        .was_killed = error == -ETIMEDOUT || error == -E2BIG});
     } else if (g->look->kind == LOOK_LIST) {
         end_list(g, said);
     } else {
@@ -160,25 +162,16 @@ static void taken_back(struct asking *g, const struct engine_result *r)
     answer(g, (struct watch_answer){.end = LOOK_CANCELLED});
 }
 
-/* A preset speaks of requests with a credential; who says so in the configuration knows it. */
-static bool is_same_free(const struct asked *a)
-{
-    const struct config_provider *p = a ? a->configured : NULL;
-
-    if (!p || !p->unmodified_free)
-        return false;
-    return !p->preset || !p->preset->unmodified_free || a->credential.size > 0;
-}
-
 static void take_answer(struct asking *g, const struct engine_result *r)
 {
     bool is_ok = r->status >= 200 && r->status < 300;
 
     if (r->status == 304 && g->is_conditional) {
+        const struct asked *a = fb_watch_live_asked(g->live, g->look);
+
         g->live->figures.unmodified++;
         answer(g, (struct watch_answer){.end = LOOK_SAME,
-                                        .was_free =
-                                            is_same_free(fb_watch_live_asked(g->live, g->look))});
+                                        .was_free = a && fb_watch_live_is_same_free(a)});
     } else if (is_ok) {
         take_body(g, r);
     } else {

@@ -28,6 +28,13 @@ static size_t bytes_of(const struct snapshot *s)
     return bytes;
 }
 
+/* Texts are payload; what holds them is not. */
+static void count(struct watch *w, int sign, size_t bytes, size_t text_bytes)
+{
+    w->figures.payload_bytes += sign * (int64_t)text_bytes;
+    w->figures.memory_bytes += sign * (int64_t)(bytes - text_bytes);
+}
+
 struct said *fb_watch_copy(struct watch *w, const struct snapshot *s, int64_t asked_ns,
                            bool *ret_bad)
 {
@@ -45,9 +52,10 @@ struct said *fb_watch_copy(struct watch *w, const struct snapshot *s, int64_t as
         said->field[i].value = lay(&text, s->field[i].value);
     }
     said->asked_ns = asked_ns;
-    said->bytes = bytes;
+    said->bytes = (uint32_t)bytes;
+    said->text_bytes = (uint32_t)bytes_of(s);
     said->says = (struct snapshot){.field = said->field, .count = s->count};
-    w->figures.payload_bytes += (int64_t)bytes;
+    count(w, 1, said->bytes, said->text_bytes);
     return said;
 }
 
@@ -55,36 +63,39 @@ void fb_watch_unsay(struct watch *w, struct said **s)
 {
     if (!*s)
         return;
-    w->figures.payload_bytes -= (int64_t)(*s)->bytes;
+    count(w, -1, (*s)->bytes, (*s)->text_bytes);
     fb_free(*s);
     *s = NULL;
 }
 
-struct picture *fb_watch_paint(struct watch *w, const struct reconciled *r, size_t count)
+struct picture *fb_watch_paint(struct watch *w, const struct reconciled *r, size_t fields)
 {
-    size_t bytes = sizeof(struct picture);
+    size_t text_bytes = 0;
 
-    for (size_t i = 0; i < count; i++)
-        bytes += sizeof(struct snapshot_field) + sizeof(struct origin) + strlen(r[i].name) +
-                 strlen(r[i].value) + 2;
+    for (size_t i = 0; i < fields; i++)
+        text_bytes += strlen(r[i].name) + strlen(r[i].value) + 2;
+
+    size_t bytes = sizeof(struct picture) +
+                   fields * (sizeof(struct snapshot_field) + sizeof(struct origin)) + text_bytes;
     struct picture *p = fb_alloc(bytes);
     if (!p)
         return NULL;
-    p->origin = (struct origin *)&p->field[count];
-    char *text = (char *)&p->origin[count];
-    for (size_t i = 0; i < count; i++) {
+    p->origin = (struct origin *)&p->field[fields];
+    char *text = (char *)&p->origin[fields];
+    for (size_t i = 0; i < fields; i++) {
         p->field[i].name = lay(&text, r[i].name);
         p->field[i].value = lay(&text, r[i].value);
     }
-    p->bytes = bytes;
-    p->says = (struct snapshot){.field = p->field, .count = count};
-    w->figures.payload_bytes += (int64_t)bytes;
+    p->bytes = (uint32_t)bytes;
+    p->text_bytes = (uint32_t)text_bytes;
+    p->says = (struct snapshot){.field = p->field, .count = fields};
+    count(w, 1, bytes, text_bytes);
     return p;
 }
 
 void fb_watch_unpaint(struct watch *w, struct picture *p)
 {
-    w->figures.payload_bytes -= (int64_t)p->bytes;
+    count(w, -1, p->bytes, p->text_bytes);
     fb_free(p);
 }
 

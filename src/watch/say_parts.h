@@ -17,8 +17,9 @@ bool fb_say_is_wanted(const struct say_which *which, const struct watch_item_vie
 /* "freshness": how the ages are spread, state by state. */
 void fb_say_spreads(const struct watch_figures *f, struct buffer *to);
 
-/* Of what consumers asked for, the share that was fresh enough; 1 where nobody asked. */
+/* Of what consumers asked for, the share that was fresh enough; NAN where nobody asked. */
 double fb_say_hit_rate(const struct watch_figures *f);
+double fb_say_hit_rate_of(const struct watch_figures *f, enum item_state state);
 
 /* How a source fares, in one word and one state. */
 enum view_state fb_say_source_state(const struct watch_domain_view *v, const char **ret_word);

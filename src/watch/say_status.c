@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say_status.c - how fresh all of it is, who is asked, and what is wrong, as JSON. */
+#include <math.h>
 #include <string.h>
 
 #include "core/instant.h"
@@ -27,6 +28,12 @@ void fb_say_spreads(const struct watch_figures *f, struct buffer *to)
     fb_buffer_add_char(to, '}');
 }
 
+/* Of nothing there is no share: NAN. */
+static double share(int64_t hits, int64_t all)
+{
+    return all > 0 ? (double)hits / (double)all : (double)NAN;
+}
+
 double fb_say_hit_rate(const struct watch_figures *f)
 {
     int64_t hits = 0;
@@ -36,7 +43,12 @@ double fb_say_hit_rate(const struct watch_figures *f)
         hits += f->hits[state];
         all += f->hits[state] + f->misses[state];
     }
-    return all > 0 ? (double)hits / (double)all : 1.0;
+    return share(hits, all);
+}
+
+double fb_say_hit_rate_of(const struct watch_figures *f, enum item_state state)
+{
+    return share(f->hits[state], f->hits[state] + f->misses[state]);
 }
 
 static double failure_rate(const int64_t *ended)
@@ -90,6 +102,7 @@ static void add_cache(const struct watch_figures *f, struct buffer *to)
         fb_buffer_add_char(to, '{');
         fb_json_int(to, "hits", f->hits[state]);
         fb_json_int(to, "misses", f->misses[state]);
+        fb_json_real(to, "hit_ratio", fb_say_hit_rate_of(f, (enum item_state)state), 4);
         fb_buffer_add_char(to, '}');
     }
     fb_json_int(to, "unknown", f->misses_unknown);
@@ -153,6 +166,7 @@ static void add_source(const struct watch *w, uint32_t index, int64_t now_ns, st
     add_failures(&v, now_ns, to);
     fb_json_int(to, "retries", v.retries);
     fb_json_int(to, "free", v.was_free);
+    fb_json_int(to, "killed", v.was_killed);
     fb_json_int(to, "waits", v.waits);
     fb_json_int(to, "fields", v.wins);
     fb_json_int(to, "odd", v.odd);
@@ -229,7 +243,6 @@ static void add_settings(const struct watch_plan *p, struct buffer *to)
     fb_json_int(to, "history", p->history);
     fb_json_int(to, "pause_failures", p->pause_failures);
     fb_json_int(to, "recycle_looks", p->recycle_looks);
-    fb_json_int(to, "audit_max", WATCH_AUDIT_MAX);
     fb_json_real(to, "demote_below", p->reliability.demote, 3);
     fb_json_real(to, "restore_from", p->reliability.restore, 3);
     fb_buffer_add_char(to, '}');
@@ -241,23 +254,25 @@ static void add_settings(const struct watch_plan *p, struct buffer *to)
 static void add_items(const struct watch *w, int64_t now_ns, struct buffer *to)
 {
     size_t count = fb_watch_count(w);
-    size_t told = 0;
+    size_t found = 0;
     struct watch_item_view v;
 
     fb_json_name(to, "items");
     fb_buffer_add_char(to, '[');
-    for (size_t n = 0; n < count && told < SAY_STATUS_ITEMS; n++) {
+    for (size_t n = 0; n < count; n++) {
         const struct watch_item *i = fb_watch_item_at(w, n);
 
         fb_watch_item(w, i, &v);
-        if (v.state != ITEM_live && !v.paused_ns)
+        if ((v.state != ITEM_live && !v.paused_ns) || found++ >= SAY_STATUS_ITEMS)
             continue;
-        fb_buffer_add_text(to, told++ > 0 ? ",{" : "{");
+        fb_buffer_add_text(to, found > 1 ? ",{" : "{");
         fb_say_age_members(&v, now_ns, to);
         fb_say_provenance(w, i, v.fields, to);
         fb_buffer_add_char(to, '}');
     }
     fb_buffer_add_char(to, ']');
+    fb_json_int(to, "items_total", (int64_t)found);
+    fb_json_bool(to, "truncated", found > SAY_STATUS_ITEMS);
 }
 
 /* -------------------------------------------------------------------------------- all of it */

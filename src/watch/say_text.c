@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* say_text.c - the same for people: tables that fit the window, and sentences. */
+#include <math.h>
 #include <string.h>
 
 #include "core/instant.h"
@@ -146,7 +147,12 @@ static void print_work(const struct watch_figures *f, const struct watch_plan *p
     fb_words_count(f->deferred_lately, to);
     fb_buffer_add_text(to, " put off, ");
     fb_words_count(f->paused, to);
-    fb_buffer_add_text(to, " items paused. Of what was asked for, ");
+    fb_buffer_add_text(to, " items paused. ");
+    if (isnan(fb_say_hit_rate(f))) {
+        fb_buffer_add_text(to, "Nobody has asked for an item yet.\n");
+        return;
+    }
+    fb_buffer_add_text(to, "Of what was asked for, ");
     add_share(fb_say_hit_rate(f), to);
     fb_buffer_add_text(to, " was fresh.\n");
 }

@@ -42,6 +42,7 @@ static void show_counts(const struct domain *d, struct watch_domain_view *v)
     v->looks = d->looks;
     v->retries = d->retries;
     v->was_free = d->was_free;
+    v->was_killed = d->was_killed;
     v->odd = d->odd;
     v->wins = d->wins;
     v->waits = d->waits;

@@ -67,8 +67,8 @@ struct watch_figures {
     int64_t recycled_ns;   /* the latest; 0: none */
     int64_t recovery_ns;   /* the latest recovery began; 0: none */
     int64_t warnings;      /* so far */
-    int64_t memory_bytes;  /* of items and domains without payload */
-    int64_t payload_bytes; /* of what is said and kept about them */
+    int64_t memory_bytes;  /* of items, domains, answers and versions, without payload */
+    int64_t payload_bytes; /* of texts: names and values of what is said and kept */
 };
 
 void fb_watch_figures(const struct watch *w, struct watch_figures *ret_figures);
@@ -96,6 +96,7 @@ struct watch_domain_view {
     int64_t failed[FAIL_KINDS]; /* by enum failure */
     int64_t retries;
     int64_t was_free;
+    int64_t was_killed;   /* processes that read its answers, for time or output */
     int64_t odd;          /* answers that all others contradicted for longer than the plan allows */
     int64_t wins;         /* fields of pictures that are its own: at the latest interval */
     int64_t waits;        /* looks that had to wait for a permit */
@@ -265,15 +266,16 @@ uint64_t fb_watch_audits(const struct watch *w);
 const struct watch_audit_entry *fb_watch_audit(const struct watch *w, size_t n);
 
 /* Of ids. */
-#define FB_WATCH_WARNINGS(X)                                                            \
-    X(UNMAPPED, "unmapped") /* an item has no id at a domain that is enabled */         \
-    X(UNKNOWN, "unknown")   /* a domain has an id that no item is mapped to */          \
-    X(TWICE, "twice")       /* two items have the same id at a domain */                \
-    X(CHANGED, "changed")   /* an item has another id at a domain than before */        \
-    X(MISMATCH, "mismatch") /* an answer is about another item than was asked for */    \
-    X(REFUSED, "refused")   /* an entry of the list that could not be taken */          \
-    X(LOST, "lost")         /* the list no longer has an item that was not completed */ \
-    X(STATE, "state")       /* the list has a word for its state that nobody knows */
+#define FB_WATCH_WARNINGS(X)                                                              \
+    X(UNMAPPED, "unmapped")   /* an item has no id at a domain that is enabled */         \
+    X(UNKNOWN, "unknown")     /* a domain has an id that no item is mapped to */          \
+    X(TWICE, "twice")         /* two items have the same id at a domain */                \
+    X(CHANGED, "changed")     /* an item has another id at a domain than before */        \
+    X(MISMATCH, "mismatch")   /* an answer is about another item than was asked for */    \
+    X(REFUSED, "refused")     /* an entry of the list that could not be taken */          \
+    X(LOST, "lost")           /* the list no longer has an item that was not completed */ \
+    X(STATE, "state")         /* the list has a word for its state that nobody knows */   \
+    X(AMBIGUOUS, "ambiguous") /* a file of ids has two lines for an item */
 
 enum watch_warning_kind {
 #define X(name, text) WATCH_WARN_##name,

@@ -91,8 +91,10 @@ void fb_watch_tell(struct watch *w, struct watch_event e)
         sentence(&e, text, sizeof(text));
         e.text = text;
     }
-    if (fb_watch_event_is_audit(e.kind))
+    if (fb_watch_event_is_audit(e.kind)) {
+        e.outcome = e.outcome[0] ? e.outcome : "done";
         audit(w, &e);
+    }
     w->is_telling = true;
     w->ports.tell(w->ports.self, &e);
     w->is_telling = false;
@@ -145,6 +147,7 @@ static void describe(struct watch_warning *g, const char *domain)
         [WATCH_WARN_REFUSED] = "the list has an entry that cannot be taken",
         [WATCH_WARN_LOST] = "the list no longer has it",
         [WATCH_WARN_STATE] = "the list has a state for it that nobody knows",
+        [WATCH_WARN_AMBIGUOUS] = "its file of ids has another one for this item before",
     };
     struct text t;
 

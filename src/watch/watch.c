@@ -33,7 +33,8 @@ void fb_watch_read_clock(struct watch *w)
     /* Time goes on from where it was: no age jumps, nothing waits for the clock to come back. */
     w->shift_ns += back_ns;
     if (back_ns >= FB_NS_PER_S)
-        fb_watch_tell(w, (struct watch_event){.kind = WATCH_CLOCK, .took_ns = back_ns});
+        fb_watch_tell(
+            w, (struct watch_event){.kind = WATCH_CLOCK, .trigger = "step", .took_ns = back_ns});
 }
 
 /* ---- begin and end ---- */

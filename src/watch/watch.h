@@ -147,6 +147,7 @@ struct watch_answer {
     int64_t asked_ns;      /* when the request left, for which instant it holds; 0: begun_ns */
     int64_t latency_ns;    /* from there to the end of the answer */
     bool was_free;         /* it cost no permit: a 304 where these are free */
+    bool was_killed;       /* what read the answer was, for its time or what it printed */
     const char *domain_id; /* which item the answer says it is about; NULL: it does not say */
 };
 
@@ -202,7 +203,7 @@ struct watch_event {
     const char *id;      /* of an item, or "" */
     const char *domain;  /* or "" */
     const char *trigger; /* what made it happen: "stall", "operator", "uptime", ...; or "" */
-    const char *outcome; /* "ok", "same", "absent", the name of a failure; or "" */
+    const char *outcome; /* "ok", "same", "absent", a failure; of the audit "done", a grade, ... */
     const char *text;    /* for a person; never NULL */
     uint64_t seq;        /* of the item's version */
     int32_t attempt;
@@ -278,6 +279,13 @@ int fb_watch_listed(struct watch *w, struct watch_look *l, const struct watch_en
 
 /* A domain speaks of an id that no item is mapped to: a warning. */
 void fb_watch_unmapped(struct watch *w, uint32_t domain_index, const char *domain_id);
+
+/* An item has two ids at a domain, of which this one does not count: a warning. */
+void fb_watch_ambiguous(struct watch *w, uint32_t domain_index, const char *id,
+                        const char *domain_id);
+
+/* So many entries of the list that is about to be given had no id: a warning, counted as many. */
+void fb_watch_refused(struct watch *w, int64_t count);
 
 /*
  * Put another plan in force; it holds from the next turn on, which follows at once. Domains are

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Alerts of flyball serve: who is told, of what, and how often."""
 import json
+import re
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from mock_api import Mock
@@ -178,3 +181,14 @@ def test_the_end_waits_for_no_command(tmp_path):
     with Mock() as mock, Daemon(tmp_path, config) as d:
         d.submit(list=write_list(tmp_path / 'list', mock.port, 30), provider='it')
         wait_for((tmp_path / 'slow.began').exists)
+
+
+def test_rules_for_prometheus_are_right(tmp_path):
+    rules = Path(__file__).resolve().parents[2] / 'share/alerts.yaml'
+    done = subprocess.run(['promtool', 'check', 'rules', rules], capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
+    with Daemon(tmp_path, 'watch: {items: {url: "http://127.0.0.1:1/"}, sources: {x: {url: '
+                          '"http://127.0.0.1:1/{id}", fields: {a: /a}}}}\n') as d:
+        text = d.ask('/metrics')[2].decode()
+    for name in set(re.findall(r'\bflyball_\w+', rules.read_text())):
+        assert f'# TYPE {re.sub("_total$", "", name)}' in text, name

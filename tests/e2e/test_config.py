@@ -173,7 +173,7 @@ def test_the_schema_takes_what_the_loader_takes(tmp_path):
 
 
 def test_examples_are_right(tmp_path):
-    examples = sorted((ROOT / 'examples').glob('*.yaml'))
+    examples = sorted((ROOT / 'examples').rglob('*.yaml'))
     assert examples
     for path in examples:
         done = config(tmp_path, 'check', str(path))

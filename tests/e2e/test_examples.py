@@ -3,12 +3,16 @@
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from mock_api import Mock
+from served import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get('FLYBALL_BUILD', ROOT / 'build')).resolve()
@@ -156,3 +160,73 @@ def test_pull_requests_five_at_a_time(tmp_path):
     assert len(arrivals) == 80 and max(int(a[-1]) for a in arrivals) <= 5
     assert {a[7].removeprefix('/repos/o/r/pulls/20') for a in arrivals if '/20' in a[7]} == {
         '', '/files', '/commits', '/reviews'}
+
+
+def free_ports(count):
+    """The first of so many ports in a row that are free now."""
+    for first in range(20000 + os.getpid() % 10000, 60000, count):
+        with ExitStack() as stack:
+            try:
+                for port in range(first, first + count):
+                    stack.enter_context(socket.create_server(('127.0.0.1', port)))
+            except OSError:
+                continue
+            return first
+    raise AssertionError('no ports are free')
+
+
+def is_free(port):
+    with socket.socket() as s:
+        return s.connect_ex(('127.0.0.1', port)) != 0
+
+
+def readme_commands(page, item):
+    """What the table of examples/matches/README.md says to ask, with an id in it."""
+    text = (ROOT / 'examples/matches/README.md').read_text()
+    rows = re.findall(r'^\| .*$', text, re.MULTILINE)
+    words = [c for row in rows for c in re.findall(r'`([^`]+)`', row)]
+    commands = [c for c in words if c.startswith(('flyball ', 'curl '))]
+    assert len(commands) >= 7
+    return [c.replace('ID', item).replace('127.0.0.1:8080', page)
+            .replace('flyball ', f'{BUILD}/flyball ').replace('curl -N', 'curl -sN -m 2')
+            for c in commands]
+
+
+def test_the_example_of_matches_as_its_page_says(tmp_path):
+    port = free_ports(5)
+    page = f'127.0.0.1:{port + 4}'
+    (tmp_path / 'run').mkdir()
+    env = {**os.environ, 'FLYBALL': str(BUILD / 'flyball'), 'HOME': str(tmp_path),
+           'PORT': str(port), 'XDG_STATE_HOME': str(tmp_path / 'state'),
+           'XDG_RUNTIME_DIR': str(tmp_path / 'run'), 'TMPDIR': str(tmp_path)}
+    env.pop('FLYBALL_LEDGER', None)
+
+    def ask(*words):
+        done = subprocess.run([BUILD / 'flyball', *words, '--json'], env=env, text=True,
+                              capture_output=True, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def fresh():
+        told = ask('items', '--state', 'live')
+        items = told['items'] if told else []
+        return len(items) == 20 and all(i['seq'] and not i['stale'] for i in items) and items
+
+    with subprocess.Popen(
+            [ROOT / 'examples/matches/run.sh', '--set', f'listeners.public.listen={page}', '--set',
+             'listeners.internal.listen=off'], env=env, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, start_new_session=True) as process:
+        try:
+            item = wait_for(fresh)[0]['id']
+            for command in readme_commands(page, item):
+                done = subprocess.run(['sh', '-c', command], env=env, text=True,
+                                      capture_output=True, check=False)
+                # curl -N is ended by its own deadline; an item may have gone by now.
+                assert done.returncode in ((0, 28) if '-m 2' in command else (0, 3)), command
+                assert done.stdout or 'source' in command, (command, done.stderr)
+            status = ask('watch', 'status')
+            assert status['grade'] == 'healthy' and status['warned']['unmapped'] > 0
+        finally:
+            os.kill(process.pid, signal.SIGTERM)
+            said = process.communicate(timeout=60)[0]
+    assert '"level":"info"' not in said, said  # no lines of a log fill the window
+    assert all(is_free(p) for p in range(port, port + 5))

@@ -252,6 +252,7 @@ def test_metrics_say_the_same_as_the_status(tmp_path):
 
 def test_what_is_asked_for_is_answered_from_memory(tmp_path):
     with watching(tmp_path) as (_, d):
+        assert watch_of(d)['cache']['hit_ratio'] is None  # nobody has asked
         items = all_live(d, 6)
         before = watch_of(d)['cache']['live']
         for i in items:
@@ -261,6 +262,10 @@ def test_what_is_asked_for_is_answered_from_memory(tmp_path):
         seen = after['live']['hits'] + after['live']['misses']
         assert seen - before['hits'] - before['misses'] >= 4  # some may have ended by now
         assert after['unknown'] >= 1
+        assert after['live']['hit_ratio'] > 0 and after['completed']['hit_ratio'] is None
+        assert metric(d, 'flyball_watch_cache_hit_ratio', state='live') > 0
+        told = watch_of(d)
+        assert told['items_total'] == len(told['items']) >= 6 and not told['truncated']
 
 
 # -------------------------------------------------------------------------------------- troubles
@@ -299,8 +304,7 @@ def test_an_operator_pauses_resumes_and_recycles(tmp_path):
 
 def test_all_sites_die_and_come_back(tmp_path):
     health = '  health: {degraded: 3s, failing: 5s, stall: 4s, recovery: 20s, patience: 30s}\n'
-    with watching(tmp_path, 'live=4', more=QUICK + health,
-                  rest='breaker: {time: 3s}\n') as (sites, d):
+    with watching(tmp_path, 'live=4', more=QUICK + health) as (sites, d):
         known = {i['id']: i['fresh'] for i in all_live(d, 4)}
         with d.events() as events:
             for name in ('score', 'arena', 'ticker'):

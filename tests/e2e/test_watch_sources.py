@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a watcher asks its sources, and what it makes of their answers."""
 import json
+import re
 import signal
 import subprocess
 import threading
@@ -153,6 +154,24 @@ def test_what_has_not_changed_may_be_free(tmp_path):
         assert of('x')['free'] >= 3 and of('y')['free'] == 0
 
 
+def test_a_permit_comes_back_where_nothing_has_changed(tmp_path):
+    def page(headers):
+        if headers.get('If-None-Match') == '"v1"':
+            return 304, b'', {'ETag': '"v1"'}
+        return 200, b'{"a": 7}', {'ETag': '"v1"'}
+
+    def ask(s, name, more=''):
+        return (f'    {name}: {{url: "{s.at}/{name}/{{id}}", fields: {{a: /a}}, '
+                f'limit: "window=5/1h margin=0%"{more}}}\n')
+
+    with site({'/list': [{'id': '1'}], '/x/1': page, '/y/1': page}) as s, Daemon(
+            tmp_path, config(s, ask(s, 'x', ', unmodified_free: true') + ask(s, 'y'))) as d:
+        wait_for(lambda: s.paths().count('/x/1') >= 20)  # though five an hour are all it has
+        assert s.paths().count('/y/1') <= 5
+        rows = {x['source']: x for x in d.status()['watch']['sources']}
+        assert rows['x']['free'] >= 15 and rows['y']['free'] == 0
+
+
 def test_what_hardly_changes_is_asked_for_once(tmp_path):
     pages = {'/list': [{'id': '1'}], '/x/1': {'a': 1}, '/venue/1': {'where': 'Ajax Park'}}
     with site(pages) as s:
@@ -240,6 +259,24 @@ def test_sources_call_items_as_they_like(tmp_path):
             wait_for(lambda: 'have no two ids' in d.log.read_text())
 
 
+def test_ids_that_lead_nowhere_are_warnings(tmp_path):
+    (tmp_path / 'ids').write_text('1 f-one\n1 f-other\n9 f-nine\n')
+    pages = {'/list': [{'id': '1'}, {'name': 'without'}, {'id': '..'}], '/file/f-one': {'a': 1}}
+    with site(pages) as s, \
+            Daemon(tmp_path, config(s, source(s, 'file', f', ids_file: {tmp_path}/ids'))) as d:
+        known(d, '1')
+        told = wait_for(lambda: (w := d.status()['watch']) and w['warned']['refused'] >= 2 and w)
+        assert (told['warned']['unknown'], told['warned']['ambiguous']) == (1, 1)  # told once
+        texts = {w['kind']: w for w in told['warnings']}
+        assert texts['unknown']['source_id'] == 'f-nine' and texts['unknown']['source'] == 'file'
+        assert (texts['ambiguous']['id'], texts['ambiguous']['source_id']) == ('1', 'f-other')
+        text = d.ask('/metrics', 'internal')[2].decode()
+        for kind, least in (('refused', 2), ('unknown', 1), ('ambiguous', 1)):
+            found = re.search(rf'flyball_watch_warnings_total{{kind="{kind}"}} (\d+)', text)
+            assert int(found[1]) >= least, kind
+        assert '/file/f-other' not in s.paths()
+
+
 def test_an_answer_about_another_item_is_not_believed(tmp_path):
     pages = {'/list': [{'id': '1'}], '/x/1': {'id': '2', 'a': 'wrong'}, '/y/1': {'a': 'right'}}
     with site(pages) as s, \
@@ -291,6 +328,10 @@ def test_programs_and_pages(tmp_path):
             wait_for(lambda: fields_of(d, '1') == {'name': 'Ajax', 'score': '3', 'item': '1',
                                                    'alone': 'true'})
             wait_for(lambda: 'took too long' in d.log.read_text())
+            text = d.ask('/metrics', 'internal')[2].decode()
+            killed = dict(re.findall(r'flyball_source_children_killed_total{domain="(\w+)"} (\d+)',
+                                     text))
+            assert int(killed.pop('hangs')) > 0 and set(killed.values()) == {'0'}
             # A child under way is no reason to wait at the end, and none is left behind.
         left = subprocess.run(['pgrep', '-P', str(d.process.pid)], capture_output=True, text=True,
                               check=False).stdout
@@ -364,4 +405,4 @@ def test_after_kill_9_ages_and_versions_go_on(tmp_path):
             after = wait_for(lambda: d.json('/items')['items'])[0]
             assert after['id'] == '1' and after['fields'] == {'a': '1'}
             assert after['seq'] >= before['seq'] and after['age_s'] is not None
-            assert '1 items are known from before' in d.log.read_text()
+            assert 'restored 1 items' in d.log.read_text()

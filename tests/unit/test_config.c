@@ -282,8 +282,8 @@ static void mistakes_outside_of_the_file_say_where(void **state)
                    "providers.github.rate=5/s\n"
                    "flag --set a.b.c.d.e.f.g.h.i: expected a key and a value such as "
                    "providers.github.rate=5/s\n"
-                   "flag --set log.levle: unknown key 'levle', expected one of form, level, file "
-                   "(did you mean 'level'?)\n");
+                   "flag --set log.levle: unknown key 'levle', expected one of form, level, file, "
+                   "audit (did you mean 'level'?)\n");
 }
 
 static void a_missing_file_is_missing(void **state)

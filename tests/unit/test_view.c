@@ -601,8 +601,20 @@ static void deferred_is_a_table(void **state)
 static void audit_is_a_line_for_each_event(void **state)
 {
     static const struct view_audit_event EVENTS[] = {
-        {NOW - S, "github", "core", "hold", "retry-after", "held for 41 s"},
-        {NOW - 2 * 86400 * S, NULL, NULL, "reload", "operator", "flyball.yaml read"},
+        {.at_ns = NOW - S,
+         .provider = "github",
+         .pool = "core",
+         .kind = "hold",
+         .cause = "retry-after",
+         .until_ns = NOW + 40 * S,
+         .took_ns = 1500 * MS,
+         .text = "held for 41 s"},
+        {.at_ns = NOW - 2 * 86400 * S,
+         .kind = "reload",
+         .cause = "operator",
+         .item = "m1",
+         .outcome = "refused",
+         .text = "flyball.yaml read"},
     };
     struct view_audit v = {.event = EVENTS, .event_count = 2};
     struct buffer b = BUFFER_INIT;
@@ -613,10 +625,24 @@ static void audit_is_a_line_for_each_event(void **state)
           "time                  key          event   cause\n"
           "14:32:06              github/core  hold    retry-after  held for 41 s\n"
           "2026-11-13T14:32:07Z               reload  operator     flyball.yaml read\n");
+    struct view_style wide = PLAIN;
+    wide.width = 100;
+    fb_view_audit_text(&v, &wide, NOW, &b);
+    check(&b, &wide,
+          "time                  key          event   cause        outcome\n"
+          "14:32:06              github/core  hold    retry-after           held for 41 s\n"
+          "2026-11-13T14:32:07Z               reload  operator     refused  flyball.yaml read\n");
     fb_view_audit_json(&v, NOW, &b);
     json_t *j = check_json(&b, "flyball.audit/1");
-    assert_true(
-        json_is_null(json_object_get(json_array_get(json_object_get(j, "events"), 1), "provider")));
+    const json_t *first = json_array_get(json_object_get(j, "events"), 0);
+    const json_t *second = json_array_get(json_object_get(j, "events"), 1);
+    assert_true(json_is_null(json_object_get(second, "provider")));
+    assert_true(json_is_null(json_object_get(first, "item")));
+    assert_string_equal(json_string_value(json_object_get(second, "item")), "m1");
+    assert_string_equal(json_string_value(json_object_get(second, "outcome")), "refused");
+    assert_null(json_object_get(second, "until"));
+    assert_true(json_real_value(json_object_get(first, "took_s")) > 1.4);
+    assert_non_null(json_object_get(first, "until_in_s"));
     json_decref(j);
 }
 

@@ -466,11 +466,19 @@ static void ids_that_do_not_fit(void **state)
     fb_watch_unmapped(w->watch, 0, "a4");
     fb_watch_unmapped(w->watch, 9, "a4");
     assert_int_equal(fb_watch_warned(w->watch, WATCH_WARN_UNKNOWN), 1);
+    fb_watch_ambiguous(w->watch, 0, "two", "a6");
+    fb_watch_ambiguous(w->watch, 9, "two", "a6");
+    assert_int_equal(fb_watch_warned(w->watch, WATCH_WARN_AMBIGUOUS), 1);
     memset(long_id, 'x', sizeof(long_id) - 1);
     long_id[sizeof(long_id) - 1] = '\0';
     list(w, long_id, ITEM_live, "a5");
     list(w, "", ITEM_live, "a5");
     assert_int_equal(fb_watch_warned(w->watch, WATCH_WARN_REFUSED), 2);
+    int64_t all = figures(w).warnings;
+    fb_watch_refused(w->watch, 0);
+    fb_watch_refused(w->watch, 40); /* one warning, which counts for all of them */
+    assert_int_equal(fb_watch_warned(w->watch, WATCH_WARN_REFUSED), 42);
+    assert_int_equal(figures(w).warnings, all + 40);
     assert_null(fb_watch_find_mapped(w->watch, 0, "a5"));
     assert_string_equal(fb_watch_warning_name(WATCH_WARN_TWICE), "twice");
     world_free(w);

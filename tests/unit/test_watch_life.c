@@ -274,6 +274,45 @@ static void limits_change_at_once(void **state)
     world_free(w);
 }
 
+/* The most at once in this span, as the sites see it. */
+static void watch_caps(struct world *w, int64_t span_ns)
+{
+    w->in_flight_most = w->site[0].in_flight_most = 0;
+    pass(w, span_ns);
+}
+
+/* Under load: what was under way may end, and after an interval nothing is above the new cap. */
+static void caps_change_within_an_interval(void **state)
+{
+    struct world *w = two_sites(400);
+
+    (void)state;
+    w->site[0].latency_ns = w->site[1].latency_ns = S;
+    w->site[0].plan.concurrency = w->site[1].plan.concurrency = 40;
+    world_open(w);
+    watch_caps(w, 60 * S);
+    assert_int_equal(w->in_flight_most, 40);
+    w->plan.concurrency = 2;
+    assert_int_equal(fb_watch_configure(w->watch, &w->plan, NULL), 0);
+    pass(w, w->plan.interval_ns);
+    watch_caps(w, 60 * S);
+    assert_int_equal(w->in_flight_most, 2);
+    w->plan.concurrency = 40;
+    w->domains[0].concurrency = 8;
+    assert_int_equal(fb_watch_configure(w->watch, &w->plan, NULL), 0);
+    pass(w, w->plan.interval_ns);
+    watch_caps(w, 60 * S);
+    assert_int_equal(w->in_flight_most, 40);
+    assert_int_equal(w->site[0].in_flight_most, 8);
+    w->domains[0].concurrency = 1;
+    assert_int_equal(fb_watch_configure(w->watch, &w->plan, NULL), 0);
+    pass(w, w->plan.interval_ns);
+    watch_caps(w, 60 * S);
+    assert_int_equal(w->site[0].in_flight_most, 1);
+    assert_int_equal(figures(w).violations, 0);
+    world_free(w);
+}
+
 /* Domains are known by name: another order, one that goes, one that comes. */
 static void domains_move(void **state)
 {
@@ -390,6 +429,7 @@ int main(void)
         cmocka_unit_test(begin_anew),
         cmocka_unit_test(the_audit_is_a_ring),
         cmocka_unit_test(limits_change_at_once),
+        cmocka_unit_test(caps_change_within_an_interval),
         cmocka_unit_test(domains_move),
         cmocka_unit_test(damaged_records_are_refused),
         cmocka_unit_test(a_pause_outlives_a_restart),

@@ -192,7 +192,7 @@ const makeFreshness = () => {
     setClass(verdict, `verdict state-${gradeState(w.grade)}`);
     totals.replaceChildren(...freshFigures(w));
     more.replaceChildren(...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
-      el('span', {}, el('b', {}, percent(w.cache.hit_ratio)), ' from the cache'));
+      el('span', {}, el('b', {}, w.cache.hit_ratio === null ? '–' : percent(w.cache.hit_ratio)), ' from the cache'));
     sources.replaceChildren(tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
     warnings.replaceChildren(w.warnings && w.warnings.length ? el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...w.warnings.map(warningRow)) : el('p', { class: 'quiet' }, 'Nobody contradicts anybody.'));
     chart.update(w);
