@@ -105,6 +105,27 @@ static void refused_stragglers_lengthen_the_pause(void **state)
 }
 
 /* An accepted one is counted, but does not end the episode. */
+/* Out of patience it waited for a window, not for what is made: most of that was not stored. */
+static void a_minute_of_patience_is_not_measured(void **state)
+{
+    struct hand h = settled(600.0f, 3000.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    p->pause_s = PATIENCE_S;
+    p->block_ns = h.now_ns + fb_span(PATIENCE_S);
+    recover_at(&h, p->block_ns, NULL);
+    assert_close((double)(p->pinged_ns - p->empty_ns) / 1e9, 8.0 / (double)p->limit, 1e-4);
+
+    h = settled(0.1f, 3000.0f); /* a slow one has made no more than that in all the time */
+    refuse(&h);
+    p->pause_s = PATIENCE_S;
+    p->block_ns = h.now_ns + fb_span(PATIENCE_S);
+    recover_at(&h, p->block_ns, NULL);
+    assert_close((double)(p->pinged_ns - p->empty_ns) / 1e9, (double)PATIENCE_S, 1e-3);
+}
+
 static void an_accepted_straggler_does_not_end_the_episode(void **state)
 {
     struct hand h = with_straggler();
@@ -652,6 +673,7 @@ int main(void)
         cmocka_unit_test(during_an_episode_one_ping_is_out),
         cmocka_unit_test(stragglers_change_nothing),
         cmocka_unit_test(refused_stragglers_lengthen_the_pause),
+        cmocka_unit_test(a_minute_of_patience_is_not_measured),
         cmocka_unit_test(an_accepted_straggler_does_not_end_the_episode),
         cmocka_unit_test(what_is_recent_is_no_straggler),
         cmocka_unit_test(a_cancelled_ping_is_sent_again),

@@ -27,7 +27,7 @@ static void surprises_in_a_row_are_noise(void **state)
     float limit = p->limit;
     refuse(&h);
     recover(&h, READ_NOISE);
-    assert_true(p->limit == 0.998f * limit);
+    assert_true(p->limit == (1.0f - NOISE_COST) * limit);
     assert_no_raise(&h);
 }
 

@@ -235,6 +235,31 @@ static void when_the_next_look_is(void **state)
     assert_at_least(p->look_ns, h.now_ns + 5 * S);
 }
 
+/* How long after an expected refusal the next look is planned, at this latency. */
+static double seconds_to_look(int64_t latency_ns, bool moves)
+{
+    struct hand h = looking(100.0f, 0.02f, 3000.0f);
+    struct probe *p = &h.c.probe;
+
+    p->latency_s = fb_secs(latency_ns);
+    p->moves = moves;
+    refuse(&h);
+    recover(&h, NULL);
+    return (double)(p->look_ns - h.now_ns) / 1e9;
+}
+
+/* All that is under way may be refused: looks are rarer, unless the limit is known to move. */
+static void much_under_way_makes_looks_rare(void **state)
+{
+    double usual = seconds_to_look(5 * MS, false);
+
+    (void)state;
+    assert_close(seconds_to_look(10 * MS, false) / usual, 1.0, 0.02);
+    assert_close(seconds_to_look(160 * MS, false) / usual, 4.0, 0.1);
+    assert_close(seconds_to_look(60 * S, false) / usual, 8.0, 0.2);
+    assert_close(seconds_to_look(160 * MS, true) / seconds_to_look(5 * MS, true), 1.0, 0.02);
+}
+
 /* ---- demand ---- */
 
 /* Grants that come late because nobody asked earlier. */
@@ -469,6 +494,7 @@ int main(void)
         cmocka_unit_test(what_is_stored_is_used_up_slowly),
         cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
+        cmocka_unit_test(much_under_way_makes_looks_rare),
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
         cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),
         cmocka_unit_test(a_climb_that_is_not_used_waits),

@@ -257,6 +257,8 @@ static int64_t was_empty_ns(const struct probe *p)
         return p->pinged_ns;
     if (p->told_when)
         return p->pinged_ns - (p->block_ns - p->refused_ns) / 3;
+    if (p->pause_s >= PATIENCE_S) /* more than most can store was made meanwhile */
+        return p->pinged_ns - fb_span(fb_minf(p->pause_s, CUSHION * p->unit / p->limit));
     return p->block_ns - fb_span(p->pause_s);
 }
 

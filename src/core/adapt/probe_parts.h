@@ -50,12 +50,13 @@
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
 #define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
-#define UNREST_MAX    6.0f   /* evidence that a limit refuses, not noise */
-#define UNREST_LOOK   3.0f   /* and while looking upward */
-#define OUTAGE_ROW    5      /* failures in a row from which on one at a time is enough */
-#define OUTAGE_MAX_S  60.0f  /* between two of them */
-#define PLENTY        1e12f  /* left of a quota: nothing was told yet */
-#define CROWD_PROOF   3.0f   /* refusals at >= k in flight that prove a bound */
+#define NOISE_COST    0.0005f /* of the limit is given up for a refusal by chance */
+#define UNREST_MAX    6.0f    /* evidence that a limit refuses, not noise */
+#define UNREST_LOOK   3.0f    /* and while looking upward */
+#define OUTAGE_ROW    5       /* failures in a row from which on one at a time is enough */
+#define OUTAGE_MAX_S  60.0f   /* between two of them */
+#define PLENTY        1e12f   /* left of a quota: nothing was told yet */
+#define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound */
 
 /*
  * Servers tell whole seconds. A wait of one or two may be the tenth of a second that a bucket takes

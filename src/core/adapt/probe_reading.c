@@ -302,8 +302,8 @@ static void read_noise(struct probe *p, const struct reading *r)
         fb_probe_settle(p, r->estimate, fb_minf(r->accepted, 4.0f * p->unit),
                         r->a); /* soon again */
     } else {
-        p->limit *= 0.998f;
-        p->rate *= 0.998f;
+        p->limit *= 1.0f - NOISE_COST;
+        p->rate *= 1.0f - NOISE_COST;
     }
 }
 

@@ -2,10 +2,10 @@
 /*
  * probe_search.c - sit a margin under the limit, and look for more when a look is worth it.
  *
- * A look that finds nothing costs a refusal, worth REFUSAL_WORTH requests and those in flight; not
+ * A look that finds nothing costs what is under way then, each worth REFUSAL_WORTH requests; not
  * looking while the limit may have risen costs ever more with time. The limit last changed `age`
  * ago, so it changes about once in `age`: the cheapest time between looks is
- * sqrt(worth x (1 + in flight) x age / rate). After a change looks are frequent, later rare. Most
+ * sqrt(worth x under way x age / rate). After a change looks are frequent, later rare. Most
  * limits never move: a refusal is worth more where none was seen to.
  */
 #include <assert.h>
@@ -21,6 +21,18 @@ static void set_pace(struct probe *p)
     p->rate = fb_minf(p->limit * (1.0f + p->lean), RATE_MAX);
 }
 
+/*
+ * What is under way when the limit is met may all be refused. Where limits move there is no time to
+ * be so careful.
+ */
+static float refused_by_look(const struct probe *p)
+{
+    float under_way = p->rate * p->latency_s / p->unit;
+
+    assert(under_way >= 0.0f);
+    return fb_probe_steady(p) ? fb_maxf(1.0f, fb_minf(under_way, 64.0f)) : 1.0f;
+}
+
 static float seconds_to_look(const struct probe *p, float weight, const struct answer *a)
 {
     float seconds_each = p->unit / p->rate;
@@ -29,7 +41,7 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
     float least = fb_maxf(noise * evidence * LOOK_LEAST * seconds_each, 5.0f);
-    float best = __builtin_sqrtf(worth * (float)(1 + a->in_flight) * age * seconds_each);
+    float best = __builtin_sqrtf(worth * refused_by_look(p) * age * seconds_each);
 
     if (p->window_s > 0.0f)
         best *= 2.0f; /* a whole window is lost */
