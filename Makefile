@@ -215,8 +215,8 @@ $(BUILD)/presetc: $(call objects,obj,$(PRESETC_SRC))
 # Its own sources, and uPlot from npm. Without npm there is a page all the same, only without plots.
 WEB    := $(BUILD)/web
 UPLOT  := uPlot.iife.min.js uPlot.min.css
-WEB_JS := $(patsubst %,web/js/%.js,words model stream parts table chart events overview provider \
-  report pages freshness main)
+WEB_JS := $(patsubst %,web/js/%.js,words morph model stream parts table chart events overview \
+  provider report pages freshness main)
 
 # What `make dist` has put into web/uplot stands for npm.
 $(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc $(wildcard web/uplot/*)

@@ -32,7 +32,16 @@ const model = {
 const shapeOf = (state) => (STATES[state] || STATES.idle).shape;
 const idOf = (k) => `${k.provider}/${k.pool}`;
 const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
-const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}`;
+
+/* A link within the page: the range that was chosen goes along. */
+const RANGE_FIRST = '15m';
+const withRange = (hash) => {
+  const [path, query] = hash.split('?');
+  const values = new URLSearchParams(query || '');
+  if (model.range === RANGE_FIRST) values.delete('range'); else values.set('range', model.range);
+  return String(values) ? `${path}?${values}` : path;
+};
+const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}${model.range === RANGE_FIRST ? '' : `&range=${model.range}`}`;
 
 const limitOf = (k) => {
   if (k.learning) return '?';
@@ -44,7 +53,7 @@ const rateOf = (k) => `${k.state === 'idle' && !model.isFrozen ? '-' : rate(k.ra
 /* How sure a learned limit is. */
 const sureOf = (k) => (k.learned && !k.learning && k.confidence ? `${Math.round(k.confidence * 100)} %` : '');
 
-const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || span(s));
+const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || (s < 1 ? took(s) : span(s)));
 
 const leftOf = (k) => {
   if (k.quota) return `${count(k.quota.remaining)} of ${count(k.quota.limit)}`;
@@ -60,7 +69,7 @@ const nextOf = (k) => {
   if (k.may_start) return k.queued + k.in_flight > 0 ? 'now' : '-';
   if (k.next_start_in_s == null) return 'with an answer';
   const wait = fromNow(k.next_start_in_s);
-  return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${wait < 10 ? wait.toFixed(1) + ' s' : span(wait)}` : 'now';
+  return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${span(wait)}` : 'now';
 };
 
 /* What holds it up; of one that is well nobody asks. */
