@@ -157,7 +157,11 @@ const beat = () => {
   setClass(live, stream.isLost ? 'live state-critical' : 'live is-live state-ok');
   setText(live.firstElementChild, stream.isLost ? '■' : '●');
   setText(live.lastElementChild, text);
-  if (model.status.host) setText(who, `${model.status.host}, up ${span(age - model.status.began_in_s)}`);
+  if (model.status.host) {
+    const up = age - model.status.began_in_s;
+    setText(who, `${model.status.host}, up ${span(up, 1)}`);
+    setAttr(who, 'title', `${model.status.host}, up ${span(up)}`);
+  }
   if (stream.isLost) setText(lost.lastElementChild, `(${span(age)} ago). Trying again.`);
 };
 

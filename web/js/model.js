@@ -75,6 +75,14 @@ const nextOf = (k) => {
 /* What holds it up; of one that is well nobody asks. */
 const causeOf = (k) => (k.enabled && !k.may_start && k.state !== 'ok' ? k.cause || '' : '');
 
+/* Why it is as it is: what holds it up, or how little is left of one that may still start. */
+const reasonOf = (k) => {
+  const isScarce = k.may_start && k.quota && STATES[k.state].rank < STATES.ok.rank;
+  if (!isScarce) return k.why || k.cause || '';
+  const reset = k.quota.reset_in_s == null ? '' : `, until the reset in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}`;
+  return `Only ${leftOf(k)} are left${reset}.`;
+};
+
 const byNeed = (a, b) =>
   (STATES[a.state] || STATES.idle).rank - (STATES[b.state] || STATES.idle).rank
   || nameOf(a).localeCompare(nameOf(b));

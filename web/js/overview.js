@@ -14,7 +14,7 @@ const verdictOf = (status) => {
     return busy ? ['ok', `All is well: ${busy} of ${status.keys.length} ${status.keys.length === 1 ? 'provider' : 'providers'} at work, nothing is held up.`] : ['idle', 'Nothing to do.'];
   }
   const more = wrong > 1 ? `, and ${wrong - 1} more` : '';
-  return [worst.state, `: ${worst.why || worst.cause || worst.state}`, `${nameOf(worst)}${more}`];
+  return [worst.state, `: ${reasonOf(worst) || worst.state}`, `${nameOf(worst)}${more}`];
 };
 
 const figuresOf = (status) => {

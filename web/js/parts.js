@@ -21,6 +21,9 @@ const fact = (name, text, title) => [el('dt', {}, name), el('dd', title ? { titl
 
 const grid = (...kids) => el('div', { class: 'grid' }, ...kids);
 
+/* Three of the same width, each with panels below each other. */
+const columns = (...all) => el('div', { class: 'grid is-three' }, ...all.map((kids) => el('div', { class: 'column' }, ...kids)));
+
 /* A command with a button that copies it. */
 const command = (text) => el('span', { class: 'command' }, el('code', {}, text),
   el('button', { type: 'button', 'aria-label': `Copy: ${text}`, onclick: (e) => {

@@ -63,7 +63,8 @@ const leftRow = (k) => {
   bar.update(q);
   const reset = k.quota && k.quota.reset_in_s != null ? `resets in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}` : '';
   const kept = q && q.reserve ? `${count(q.reserve)} kept in reserve` : '';
-  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.pool), el('b', {}, leftOf(k)), el('span', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', '))), bar.node);
+  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.pool), el('b', {}, leftOf(k))), bar.node,
+    el('p', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', ')));
 };
 
 const leftRows = (keys) => {
@@ -106,9 +107,9 @@ const makeProvider = (provider, pool) => {
   const more = el('p', { class: 'quiet more' });
   const events = makeEvents(provider);
   const body = el('div', {}, title, pools, why, grid(plot, events.node),
-    grid(el('div', { class: 'grid is-even' }, panel('What is left', parts.left), panel('Queue', parts.queue),
-      panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)),
-    panel('Now', parts.facts)), more);
+    columns([panel('What is left', parts.left), panel('Queue', parts.queue)],
+      [panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)],
+      [panel('Now', parts.facts)]), more);
   const missing = el('p', { class: 'empty', hidden: true }, `There is no provider ${provider} now.`);
   const view = { node: el('div', {}, back, missing, body) };
   let chart = null;
@@ -126,7 +127,7 @@ const makeProvider = (provider, pool) => {
       el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, el('span', { class: `shape state-${other.state}`, 'aria-hidden': 'true' }, shapeOf(other.state)), el('span', { class: 'unseen' }, `${other.state} `), other.pool))));
     pools.hidden = keys.length < 2;
   };
-  const sayWhy = (k) => showVerdict(why, k.state, k.why || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
+  const sayWhy = (k) => showVerdict(why, k.state, reasonOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
   /* What changes seldom is drawn seldom. */
   const show = (name, value, make) => {
     const now = JSON.stringify(value);
