@@ -51,8 +51,9 @@ test('12: before the first request it says what to do, and that works when it is
   await shut(page);
 });
 
-test('18: axe finds nothing wrong in the empty state', async () => {
+test('18: axe finds nothing wrong in the empty state', async (t) => {
   const bare = new Place();
+  t.after(() => bare.close());
   await bare.configure('');
   await bare.serve();
   for (const colorScheme of ['light', 'dark']) {
@@ -64,7 +65,6 @@ test('18: axe finds nothing wrong in the empty state', async () => {
     assert.ok(Math.abs(box.y + box.height / 2 - 450) < 120, `it stands in the middle: ${JSON.stringify(box)}`);
     await shut(page);
   }
-  bare.close();
 });
 
 test('9 and 10: the connection is lost, said so, and comes back without a reload', async () => {
@@ -114,8 +114,9 @@ test('20: that it is lost is said once, while its age counts up', async () => {
   await shut(page, GONE);
 });
 
-test('18: what is shown of a connection that is lost can still be read', async () => {
+test('18: what is shown of a connection that is lost can still be read', async (t) => {
   const loser = new Place();
+  t.after(() => loser.close());
   const address = await loser.mock('127.0.0.2', '--limit', 'fixed=3/1h', '--dialect', 'github');
   await loser.configure(`batches:\n  one: {list: ${loser.list('one', address, 50)}}\n`);
   await loser.serve();
@@ -132,7 +133,6 @@ test('18: what is shown of a connection that is lost can still be read', async (
     assert.equal(await page.evaluate(() => getComputedStyle(document.querySelector('main')).filter), 'grayscale(1)');
     await shut(page, GONE);
   }
-  loser.close();
 });
 
 /* A stream that always fails, and a clock that only notes for how long it was asked to wait. */
