@@ -262,7 +262,7 @@ web-test: all $(WEB)/tests ## the dashboard in a real browser
 
 soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
-	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost)
+	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost dashboard)
 
 # ------------------------------------------------------------------------------------------ dist
 

@@ -126,6 +126,14 @@ const watchSilence = () => {
   }
 };
 
+/* Who comes back wants to see how it stands, not to wait for the next second. */
+const catchUp = async () => {
+  try {
+    const answer = await fetch('status');
+    if (answer.ok && !document.hidden) hear({ kind: 'status', data: await answer.text() });
+  } catch { /* the stream says that the connection is lost */ }
+};
+
 const startStream = () => {
   if (stream.channel) {
     stream.channel.onmessage = ({ data }) => {
@@ -134,7 +142,14 @@ const startStream = () => {
       else hear(data);
     };
   }
-  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : lead()));
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      rest();
+      return;
+    }
+    lead();
+    catchUp();
+  });
   window.addEventListener('pagehide', rest);
   setInterval(watchSilence, 1000);
   if (!document.hidden) lead();
