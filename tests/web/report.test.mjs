@@ -96,3 +96,11 @@ test('14: a hostile name is text, with scripts and without', async () => {
 test('no secret is in it', () => {
   assert.ok(!readFileSync(file, 'utf8').includes(CANARY));
 });
+
+test('every shape stands for a state', async () => {
+  const page = await openReport();
+  await page.locator('canvas').waitFor();
+  const bare = await page.evaluate(() => [...document.querySelectorAll('.shape')].filter((n) => !/\bstate-(ok|warning|critical|holding|idle)\b/.test(`${n.className} ${n.parentNode.className}`)).map((n) => n.outerHTML));
+  assert.deepEqual(bare, []);
+  await shut(page);
+});
