@@ -128,7 +128,7 @@ const nothingOf = (range) => {
 const windowOf = (chart, low, high) => {
   if (chart.range === 'run') return [low, Math.max(high, low + 1)];
   const full = RANGES[chart.range].step * RANGES[chart.range].samples;
-  const { t, sent } = chart.series || { t: [], sent: [] };
+  const { t = [], sent = t } = chart.series || {};
   const first = t[sent.findIndex((v) => v != null)] ?? low ?? high;
   return [Math.max(high - full, Math.min(first, high - SHOWN_MIN_S)), high];
 };
