@@ -219,8 +219,8 @@ $(BUILD)/presetc: $(call objects,obj,$(PRESETC_SRC))
 # Its own sources, and uPlot from npm. Without npm there is a page all the same, only without plots.
 WEB    := $(BUILD)/web
 UPLOT  := uPlot.iife.min.js uPlot.min.css
-WEB_JS := $(patsubst %,web/js/%.js,words model stream parts table chart events overview provider \
-  report pages freshness main)
+WEB_JS := $(patsubst %,web/js/%.js,words morph model stream parts table chart events overview \
+  provider report pages freshness main)
 
 # What `make dist` has put into web/uplot stands for npm.
 $(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc $(wildcard web/uplot/*)
@@ -266,7 +266,7 @@ web-test: all $(WEB)/tests ## the dashboard in a real browser
 
 soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
-	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost)
+	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost dashboard)
 
 # ------------------------------------------------------------------------------------------ dist
 

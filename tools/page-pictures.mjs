@@ -46,34 +46,39 @@ const drawReports = async () => {
 };
 
 /* On every screen and in both themes; `prepare` brings the page into the state to be shown. */
-const draw = async (name, url, prepare) => {
+const draw = async (name, url, prepare, fullPage = false) => {
   for (const [screen, viewport] of SCREENS) {
     for (const colorScheme of THEMES) {
       const page = await browser.newPage({ viewport, colorScheme, deviceScaleFactor: 1 });
       await page.goto(url);
       await prepare(page);
-      await page.screenshot({ path: join(pictures, `${name}-${screen}-${colorScheme}.png`) });
+      await page.screenshot({ path: join(pictures, `${name}-${screen}-${colorScheme}.png`), fullPage });
       await page.close();
     }
   }
 };
 
-/* Providers with names, each with a limit and a way to tell it of its own. */
+/* Providers with names, each with a limit and a way to tell it of its own; then how many items. */
 const APIS = [
   ['github', '127.0.0.2', 'fixed=6000/1h', 'github', 'pacing=even reserve=10%'],
   ['crossref', '127.0.0.3', 'rate=12/s burst=4', 'retry-after', ''],
   ['search', '127.0.0.4', 'window=300/1m', 'ietf', ''],
   ['feeds', '127.0.0.5', 'rate=5/s burst=5', 'none', ''],
 ];
+/* Those of whose quota little is left: one is warned of, one is critical. */
+const SCARCE = [
+  ['weather', '127.0.0.7', 'fixed=500/1d', 'github', 'adapt=off rate=20/s pacing=demand', 300],
+  ['maps', '127.0.0.8', 'fixed=400/1d', 'github', 'adapt=off rate=20/s pacing=demand', 340],
+];
 
 const startUnderLoad = async (apis) => {
   const place = new Place();
   const providers = [];
   const batches = [];
-  for (const [name, host, limit, dialect, said] of apis) {
+  for (const [name, host, limit, dialect, said, items = 20000] of apis) {
     const address = await place.mock(host, '--limit', limit, '--dialect', dialect, '--jitter', '60ms');
     providers.push(`  ${name}:\n    hosts: ["${host}"]\n${said ? `    limit: ${said}\n` : ''}`);
-    batches.push(`  ${name}: {list: ${place.list(name, address, 20000)}}\n`);
+    batches.push(`  ${name}: {list: ${place.list(name, address, items)}}\n`);
   }
   await place.configure(`providers:\n${providers.join('')}batches:\n${batches.join('')}`);
   await place.serve();
@@ -87,11 +92,11 @@ const settle = async (page) => {
 };
 
 const drawLoad = async () => {
-  const place = await startUnderLoad(APIS);
+  const place = await startUnderLoad([...APIS, ...SCARCE]);
   try {
     await sleep(90000); /* enough for a chart that tells something */
     await draw('load', place.insideUrl, settle);
-    await draw('provider', `${place.insideUrl}#/p/github`, settle);
+    await draw('provider', `${place.insideUrl}#/p/github`, settle, true);
     /* The last one: the page stays, and who it listens to goes. */
     let isGone = false;
     const lose = async (page) => {
@@ -132,6 +137,22 @@ const drawExhausted = async () => {
   } finally { place.close(); }
 };
 
+/* What is watched: matches that three sites know of, one of them slow to hear. */
+const drawFreshness = async () => {
+  const place = new Place();
+  try {
+    const matches = ['--matches', 'live=8 pace=6'];
+    const backend = await place.mock('127.0.0.2', '--site', 'backend', ...matches);
+    const source = async (name, host, path, limit, weight, fields) => `    ${name}:\n      url: "http://${await place.mock(host, '--site', name, ...matches, '--limit', limit)}${path}"\n      limit: ${limit}\n      weight: ${weight}\n      fields: ${fields}\n`;
+    await place.configure(`watch:\n  items: {url: "http://${backend}/matches", list: /matches, id: /id, state: /state, ids: {ticker: /ids/ticker}, every: 5s}\n  sources:\n`
+      + await source('score', '127.0.0.3', '/api/match/{id}', 'rate=20/s burst=5', 10, '{minute: {path: /minute, type: integer}, venue: /venue}')
+      + await source('ticker', '127.0.0.4', '/v2/events/{id}', 'window=600/1m', 2, '{minute: {path: /event/t, type: integer}, venue: /event/ground}'));
+    await place.serve();
+    await sleep(60000);
+    await draw('freshness', `${place.insideUrl}#/freshness`, async (page) => { await settle(page); await sleep(15000); }, true);
+  } finally { place.close(); }
+};
+
 const drawEmpty = async () => {
   const place = new Place();
   try {
@@ -141,7 +162,7 @@ const drawEmpty = async () => {
   } finally { place.close(); }
 };
 
-const WORKS = { report: drawReports, load: drawLoad, hold: drawHold, exhausted: drawExhausted, empty: drawEmpty };
+const WORKS = { report: drawReports, load: drawLoad, hold: drawHold, exhausted: drawExhausted, freshness: drawFreshness, empty: drawEmpty };
 
 mkdirSync(pictures, { recursive: true });
 browser = await launch();

@@ -45,6 +45,7 @@ struct filling {
     struct daemon *daemon;
     bool is_public;
     int64_t now_ns;
+    struct slice host; /* by which the reader knows us */
     struct view_key *key;
     size_t keys;
 };
@@ -84,9 +85,16 @@ static void put_table(const void *arg, struct buffer *to)
 static void put_empty(const void *arg, struct buffer *to)
 {
     const struct filling *f = arg;
-    if (f->keys == 0)
-        fb_buffer_add_text(to, "<p class=\"empty\">No request yet. Try: "
-                               "<code>flyball fetch --submit urls.txt</code></p>");
+    struct buffer host = BUFFER_INIT;
+
+    if (f->keys > 0)
+        return;
+    fb_buffer_add(&host, f->host.at, f->host.length);
+    fb_buffer_add_text(to, "<p class=\"empty\">No request yet. Try: "
+                           "<code>flyball fetch --submit http://");
+    fb_plot_escape(host.size > 0 && fb_buffer_text(&host) ? host.bytes : "127.0.0.1", to);
+    fb_buffer_add_text(to, "/healthz</code></p>");
+    fb_buffer_fini(&host);
 }
 
 static void put_now(const void *arg, struct buffer *to)
@@ -175,6 +183,7 @@ void fb_page_answer(struct call *c)
     struct filling f = {.daemon = d,
                         .is_public = c->router == &d->door[DOOR_PUBLIC].router,
                         .now_ns = fb_daemon_now(d),
+                        .host = fb_guard_field(c->x->request, "Host"),
                         .key = fb_alloc(KEYS_MAX * sizeof *f.key)};
 
     if (f.key)

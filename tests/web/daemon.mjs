@@ -124,3 +124,64 @@ export const shut = async (page, but = /^$/) => {
 
 /* The page lives: a status came over the stream. */
 export const isLive = (page) => page.waitForSelector('#live.is-live');
+
+/* Another view of the same page. */
+export const show = async (page, hash) => {
+  await page.evaluate((to) => { location.hash = to; }, hash);
+  await sleep(100);
+};
+
+/* As if another window were put before it. */
+export const hide = (page, hidden) => page.evaluate((value) => {
+  Object.defineProperty(document, 'hidden', { value, configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+}, hidden);
+
+/* 14: tell this to a page, as another tab would that has the stream. */
+export const tell = (page, kind, data) => page.evaluate((message) => {
+  new BroadcastChannel('flyball').postMessage(message);
+}, { kind, data });
+
+/* A stream on which nothing comes: what is told is all there is. For `before`. */
+export const hearsNothing = () => {
+  window.EventSource = class {
+    close() {}
+
+    addEventListener() {}
+  };
+};
+
+/* 15: the page scrolls sideways, or something is cut off and has no title that says all of it. */
+export const fits = async (page, where) => {
+  const wide = await page.evaluate(() => (document.documentElement.scrollWidth <= innerWidth ? []
+    : [`${document.documentElement.scrollWidth} pixels`, ...[...document.querySelectorAll('body *')].filter((n) => n.getBoundingClientRect().right > innerWidth).map((n) => n.outerHTML.slice(0, 100))]));
+  assert.deepEqual(wide, [], `${where} scrolls sideways`);
+  const cut = await page.evaluate(() => [...document.querySelectorAll('main *, header *')]
+    .filter((n) => n.offsetParent && n.scrollWidth > n.clientWidth + 1 && getComputedStyle(n).overflowX !== 'visible' && !n.closest('.unseen, thead, [title], input, select, .plot, ol'))
+    .map((n) => n.outerHTML.slice(0, 100)));
+  assert.deepEqual(cut, [], `${where} is cut off`);
+};
+
+/* 16: whatever a thumb has to hit and cannot. */
+export const hasRoomForThumbs = async (page, where) => {
+  const small = await page.evaluate(() => [...document.querySelectorAll('a, button, select, input, summary')]
+    .filter((n) => n.offsetParent && n.checkVisibility() && !n.closest('.skip, noscript'))
+    .map((n) => [n.textContent || n.tagName, n.getBoundingClientRect()])
+    .filter(([, r]) => r.height < 44 || r.width < 44).map(([t, r]) => `${t}: ${r.width}x${r.height}`));
+  assert.deepEqual(small, [], where);
+};
+
+/* 18: what axe finds; of a page that was opened with bypassCSP. */
+export const axeIsHappy = async (page, where, options = {}) => {
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axeSource);
+  const { violations } = await page.evaluate((o) => axe.run(o), options);
+  assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), [], where);
+};
+
+/* 17: what has the focus still has it after so long, and is the same element. */
+export const keepsFocus = async (page, selector, ms = 5000) => {
+  await page.locator(selector).first().focus();
+  await page.evaluate(() => { window.held = document.activeElement; });
+  await sleep(ms);
+  assert.ok(await page.evaluate(() => document.activeElement === window.held && window.held.isConnected), `${selector} lost the focus`);
+};

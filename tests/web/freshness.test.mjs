@@ -2,7 +2,7 @@
 // What is watched: its ages against what is wanted, its sources, an item and who told what of it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Place, axeSource, isLive, launch, open, shut, until } from './daemon.mjs';
+import { Place, axeIsHappy, fits, hasRoomForThumbs, isLive, keepsFocus, launch, open, shut, until } from './daemon.mjs';
 
 let place;
 let browser;
@@ -82,20 +82,40 @@ test('how ages went is the daemon\'s to remember: a page that is loaded again ha
   await shut(page);
 });
 
-test('15 and 18: from 320 to 2560 pixels, and axe finds nothing wrong', async () => {
-  for (const [width, colorScheme] of [[320, 'light'], [1280, 'dark'], [2560, 'light']]) {
+test('17: an item keeps the focus while ages and their order change, and a list its place', async () => {
+  const page = await open(browser, `${place.url}#/freshness`, { bypassCSP: true });
+  await isLive(page);
+  await page.addStyleTag({ content: '.events { max-height: 40px !important }' });
+  await page.locator('tbody a[href^="#/i/"]').first().waitFor();
+  const ages = () => page.locator('td.items').allTextContents();
+  const before = await ages();
+  await keepsFocus(page, 'tbody tr:nth-child(2) a[href^="#/i/"]');
+  assert.notDeepEqual(await ages(), before, 'something changed meanwhile');
+  await page.keyboard.press('Enter');
+  await page.locator('ol.events li').first().waitFor();
+  await until('there is something to scroll', () => page.evaluate(() => {
+    const list = document.querySelector('ol.events');
+    list.scrollTop = 20;
+    return list.scrollTop === 20;
+  }));
+  await keepsFocus(page, 'ol.events');
+  assert.ok(await page.evaluate(() => document.querySelector('ol.events').scrollTop) >= 20, 'it is where it was read');
+  await shut(page);
+});
+
+test('15, 16 and 18: from 320 to 2560 pixels, with a thumb, and axe finds nothing wrong', async () => {
+  for (const [width, colorScheme] of [[320, 'light'], [360, 'dark'], [1280, 'dark'], [2560, 'light']]) {
     const page = await open(browser, `${place.url}#/freshness`, { width, colorScheme, bypassCSP: true });
     await isLive(page);
     await page.locator('tbody a[href^="#/i/"]').first().waitFor();
-    await page.evaluate(axeSource);
     for (const step of ['all', 'one']) {
       if (step === 'one') {
         await page.evaluate(() => { location.hash = document.querySelector('tbody a[href^="#/i/"]').getAttribute('href'); });
         await page.locator('.events li').first().waitFor();
       }
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${step} at ${width}`);
-      const { violations } = await page.evaluate(() => axe.run());
-      assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), [], `${step} at ${width}`);
+      await fits(page, `${step} at ${width}`);
+      if (width < 400) await hasRoomForThumbs(page, step);
+      await axeIsHappy(page, `${step} at ${width}`);
     }
     await shut(page);
   }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { Place, axeSource, launch, open, shut } from './daemon.mjs';
+import { Place, axeIsHappy, fits, launch, open, shut } from './daemon.mjs';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 const CANARY = 'canary5ecret';
@@ -47,7 +47,7 @@ test('5: it opens from a file, asks nobody, and breaks no rule of its own policy
   assert.ok(await page.locator('figure tbody tr').count() > 0);
   assert.match(await page.locator('table.keys tbody tr').textContent(), /<img src=x onerror=alert\(1\)>/);
   assert.ok(await page.locator('.bars i').count() > 0, 'a histogram of latencies');
-  assert.ok(await page.locator('.shares li').count() > 0, 'waits by cause');
+  assert.ok(await page.locator('.waits li').count() > 0, 'waits by cause');
   assert.deepEqual(page.asked.filter((u) => !u.startsWith('data:')), [pathToFileURL(file).href]);
   await shut(page);
 });
@@ -62,7 +62,7 @@ test('7: its policy would stop what does not belong to it', async () => {
   });
   assert.equal(ran, undefined);
   assert.match(page.complaints.join(), /Content Security Policy/);
-  await page.context().close();
+  await shut(page, /Content Security Policy/);
 });
 
 test('24: without scripts it has its table and its sentence', async () => {
@@ -77,10 +77,8 @@ test('15 and 18: from 320 to 2560 pixels, and axe finds nothing wrong', async ()
     for (const width of [320, 1280, 2560]) {
       const page = await openReport({ colorScheme, width, bypassCSP: true });
       await page.locator('canvas').waitFor();
-      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${width}`);
-      await page.evaluate(axeSource);
-      const { violations } = await page.evaluate(() => axe.run());
-      assert.deepEqual(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`), []);
+      await fits(page, `${width}`);
+      await axeIsHappy(page, `${width} ${colorScheme}`);
       await shut(page);
     }
   }
@@ -97,4 +95,12 @@ test('14: a hostile name is text, with scripts and without', async () => {
 
 test('no secret is in it', () => {
   assert.ok(!readFileSync(file, 'utf8').includes(CANARY));
+});
+
+test('every shape stands for a state', async () => {
+  const page = await openReport();
+  await page.locator('canvas').waitFor();
+  const bare = await page.evaluate(() => [...document.querySelectorAll('.shape')].filter((n) => !/\bstate-(ok|warning|critical|holding|idle)\b/.test(`${n.className} ${n.parentNode.className}`)).map((n) => n.outerHTML));
+  assert.deepEqual(bare, []);
+  await shut(page);
 });

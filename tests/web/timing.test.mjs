@@ -33,9 +33,8 @@ after(async () => {
 });
 
 test('2: the table has its values soon, on a machine four times as slow', async () => {
-  const context = await browser.newContext();
-  const page = await context.newPage();
-  const session = await context.newCDPSession(page);
+  const page = await open(browser, 'about:blank');
+  const session = await page.context().newCDPSession(page);
   await until('the provider is known', async () => (await place.status()).keys.length > 0);
   await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   await page.goto(place.url, { waitUntil: 'commit' });
@@ -43,7 +42,7 @@ test('2: the table has its values soon, on a machine four times as slow', async 
   const painted = await until('it is painted', () => page.evaluate(() => (performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime));
   console.log(`first useful paint after ${painted.toFixed(0)} ms`);
   assert.ok(painted < (STRICT ? 1000 : 20000), `${painted} ms`);
-  await context.close();
+  await shut(page);
 });
 
 test('a provider that refuses is seen to do so', async () => {

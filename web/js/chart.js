@@ -5,10 +5,28 @@
  * chart is a sentence and a table for those who cannot see it.
  */
 
+const HAS_PLOTS = typeof uPlot !== 'undefined'; /* not where it was built without npm */
 const TABLE_ROWS = 60;
+const TABLED_MS = HAS_PLOTS ? 10000 : 2000; /* the table behind a plot may be older */
+const SHOWN_MIN_S = 30;
+const BRIDGED_S = 3;
+const CLIP = 1.5; /* times what was sent or may be sent */
+const EDGE = 34; /* pixels beside which a label has no room */
+const GAP_NAMED = 54; /* pixels that "no data" needs */
 const PLOT_HEIGHT = 250;
 
-const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/* A colour by its name, as it is seen: where the system has colours of its own, one of these. */
+const inkWell = el('i', { class: 'ink', hidden: true });
+const inks = new Map(); /* emptied when the theme changes */
+const token = (name) => {
+  if (!inks.has(name)) {
+    if (!inkWell.isConnected) document.body.append(inkWell);
+    inkWell.style.color = `var(${name})`;
+    inks.set(name, getComputedStyle(inkWell).color);
+  }
+  return inks.get(name);
+};
+const thin = (color) => color.replace(/^rgb\((.*)\)$/, 'rgba($1, .13)');
 
 /* The columns of one key out of an answer of /history, with their times. */
 const seriesOf = (history, key) => {
@@ -51,10 +69,50 @@ const drawRefusals = (u, throttled) => {
 };
 
 /* The less sure, the wider. */
-const bandOf = (series, sign) => series.limit.map((l, i) =>
-  (l == null ? null : l * (1 + sign * (1 - (series.confidence[i] ?? 1)) / 4)));
+const bandOf = (limit, series, sign) => limit.map((l, i) =>
+  (l == null ? l : l * (1 + sign * (1 - (series.confidence[i] ?? 1)) / 4)));
 
-const dataOf = (s) => [s.t, s.sent, s.limit, bandOf(s, 1), bandOf(s, -1)];
+/* Where nothing is known between two samples, as [first, last] of what is missing. */
+const holesOf = (column) => {
+  const holes = [];
+  let from = column.findIndex((v) => v != null);
+  for (let i = from + 1; from >= 0 && i < column.length; i++) {
+    if (column[i] == null) continue;
+    if (i > from + 1) holes.push([from + 1, i - 1]);
+    from = i;
+  }
+  return holes;
+};
+
+const isShort = (t, [from, to]) => t[to + 1] - t[from - 1] <= BRIDGED_S + 1;
+
+/* A second or three that were missed are drawn over (undefined is that to uPlot); more is a gap. */
+const bridge = (t, column) => {
+  const drawn = [...column];
+  holesOf(column).filter((hole) => isShort(t, hole)).forEach(([from, to]) => drawn.fill(undefined, from, to + 1));
+  return drawn;
+};
+
+const dataOf = (s) => {
+  const limit = bridge(s.t, s.limit);
+  return [s.t, bridge(s.t, s.sent), limit, bandOf(limit, s, 1), bandOf(limit, s, -1)];
+};
+
+/* A gap is shown as one: shaded, and with its name where there is room for it. */
+const drawGaps = (u, s) => {
+  u.ctx.save();
+  u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  u.ctx.textAlign = 'center';
+  holesOf(s.sent).filter((hole) => !isShort(s.t, hole)).forEach(([from, to]) => {
+    const x = u.valToPos(s.t[from - 1], 'x', true);
+    const width = u.valToPos(s.t[to + 1], 'x', true) - x;
+    u.ctx.fillStyle = token('--row');
+    u.ctx.fillRect(x, u.bbox.top, width, u.bbox.height);
+    u.ctx.fillStyle = token('--quiet');
+    if (width > GAP_NAMED * devicePixelRatio) u.ctx.fillText('no data', x + width / 2, u.bbox.top + u.bbox.height / 2);
+  });
+  u.ctx.restore();
+};
 
 /* Nothing happened: axes all the same. */
 const nothingOf = (range) => {
@@ -65,12 +123,28 @@ const nothingOf = (range) => {
 
 /*
  * Live charts end now. They are as long as their range, but where there is less to show they begin
- * with it, down to a fifth; that of a run is as long as the run.
+ * with it, down to half a minute; that of a run is as long as the run.
  */
-const windowOf = (range, low, high) => {
-  if (range === 'run') return [low, Math.max(high, low + 1)];
-  const full = RANGES[range].step * RANGES[range].samples;
-  return [Math.max(high - full, Math.min(low ?? high, high - full / 5)), high];
+const windowOf = (chart, low, high) => {
+  if (chart.range === 'run') return [low, Math.max(high, low + 1)];
+  const full = RANGES[chart.range].step * RANGES[chart.range].samples;
+  const { t = [], sent = t } = chart.series || {};
+  const first = t[sent.findIndex((v) => v != null)] ?? low ?? high;
+  return [Math.max(high - full, Math.min(first, high - SHOWN_MIN_S)), high];
+};
+
+/* As high as what was sent and the limit of now: the search at the start may leave it at the top. */
+const heightOf = (chart, high) => {
+  const s = chart.series;
+  const most = s ? Math.max(...s.sent.map((v) => v || 0), s.limit[s.limit.length - 1] || 0) : 0;
+  return Math.max(most > 0 ? Math.min(high * 1.15, most * CLIP) : high * 1.15, 1);
+};
+
+/* Labels at the very edges would run into those of the other axis, or out of the picture. */
+const timesOf = (u, ticks) => {
+  const { min, max } = u.scales.x;
+  const edge = ((max - min) * EDGE) / Math.max(u.width - 2 * EDGE, 1);
+  return ticks.map((t) => (t < min + edge || t > max - edge / 2 ? '' : clock(new Date(t * 1000)).slice(0, ticks[1] - ticks[0] < 60 ? 8 : 5)));
 };
 
 const labelOf = (range) => (range === 'run' ? 'The run' : `Last ${RANGES[range].label}`);
@@ -84,10 +158,10 @@ const plotOptions = (width, chart) => {
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { range: (u, low, high) => windowOf(chart.range, low, high || Date.now() / 1000) },
-      y: { range: (u, low, high) => [0, Math.max(high * 1.15, 1)] },
+      x: { range: (u, low, high) => windowOf(chart, low, high || Date.now() / 1000) },
+      y: { range: (u, low, high) => [0, heightOf(chart, high)] },
     },
-    axes: [{ ...axis, size: 26, space: 70, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000)).slice(0, ticks[1] - ticks[0] < 60 ? 8 : 5)) }, { ...axis, size: 44 }],
+    axes: [{ ...axis, size: 26, space: 70, values: timesOf }, { ...axis, size: 44 }],
     series: [
       {},
       { stroke: token('--rate'), width: 1.5, points: { show: false } },
@@ -95,8 +169,8 @@ const plotOptions = (width, chart) => {
       hidden,
       hidden,
     ],
-    bands: [{ series: [3, 4], fill: `${token('--limit')}22` }],
-    hooks: { draw: [(u) => drawRefusals(u, chart.series ? chart.series.throttled : [])] },
+    bands: [{ series: [3, 4], fill: thin(token('--limit')) }],
+    hooks: { drawAxes: [(u) => chart.series && drawGaps(u, chart.series)], draw: [(u) => drawRefusals(u, chart.series ? chart.series.throttled : [])] },
   };
 };
 
@@ -122,19 +196,25 @@ const fillTable = (body, s) => {
       el('td', {}, rate(s.sent[i] || 0)), el('td', {}, s.limit[i] == null ? '' : rate(s.limit[i])),
       el('td', {}, String(s.throttled[i] || 0))));
   }
-  body.replaceChildren(...rows);
+  fill(body, ...rows);
 };
+
+/* A table is behind every chart; it is seen where there is nothing to draw charts with. */
+const behindChart = (table) => (HAS_PLOTS ? el('div', { class: 'unseen' }, table)
+  : el('div', { class: 'instead', tabindex: '0', role: 'region', 'aria-label': table.caption.textContent }, table));
 
 /* What each line is, and where it ends. */
 const makeLegend = () => {
   const values = [el('b'), el('b'), el('b')];
+  const limitName = el('span');
   const node = el('p', { class: 'legend', 'aria-hidden': 'true' },
     el('span', {}, el('i'), 'sent/s ', values[0]),
-    el('span', { class: 'is-limit' }, el('i'), 'limit, and how sure it is ', values[1]),
+    el('span', { class: 'is-limit' }, el('i'), limitName, ' ', values[1]),
     el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429) ', values[2]));
   const update = (s) => {
     const limit = s && s.limit[s.limit.length - 1];
     setText(values[0], s && s.sent.length ? rate(s.sent[s.sent.length - 1] || 0) : '');
+    setText(limitName, limit ? 'limit, and how sure it is' : 'limit not known');
     setText(values[1], limit ? rate(limit) : '');
     setText(values[2], s ? count(s.throttled.reduce((a, b) => a + (b || 0), 0)) : '');
   };
@@ -144,15 +224,16 @@ const makeLegend = () => {
 /* A chart of one key; `update` brings it up to date, `close` frees it. */
 const makeChart = (key, range) => {
   const chart = { key, range, series: null, plot: null, tabled: 0, busy: false };
-  const holder = el('div', { class: 'plot' });
+  const holder = el('div', { class: 'plot', hidden: !HAS_PLOTS });
   const legend = makeLegend();
   const nothing = el('p', { class: 'nothing' }, 'no requests in this window');
   const caption = el('figcaption');
   const rows = el('tbody');
   const table = el('table', {}, el('caption', {}, `${nameOf(key)}: sent and limit`),
     el('thead', {}, el('tr', {}, ...['time', 'sent/s', 'limit/s', 'refused'].map((t) => el('th', { scope: 'col' }, t)))), rows);
+  const behind = behindChart(table);
   chart.figure = el('figure', { 'aria-label': `${nameOf(key)}: requests sent a second against the limit` },
-    legend.node, holder, caption, el('div', { class: 'unseen' }, table));
+    legend.node, holder, caption, behind);
   holder.append(nothing);
 
   const draw = () => {
@@ -161,14 +242,14 @@ const makeChart = (key, range) => {
     nothing.hidden = Boolean(some) && s.sent.some((v) => v > 0);
     setText(caption, sentenceOf(s, chart.range));
     legend.update(s);
-    if (typeof uPlot === 'undefined' || !holder.isConnected) return;
-    const data = some ? dataOf(s) : nothingOf(chart.range);
-    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), data, holder);
-    else chart.plot.setData(data);
-    if (some && Date.now() - chart.tabled > 10000) {
+    if (some && Date.now() - chart.tabled > TABLED_MS) {
       chart.tabled = Date.now();
       fillTable(rows, s);
     }
+    if (!HAS_PLOTS || !holder.isConnected) return;
+    const data = some ? dataOf(s) : nothingOf(chart.range);
+    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), data, holder);
+    else chart.plot.setData(data);
   };
 
   /* The whole ring at first, then what is new in it. */
@@ -182,6 +263,7 @@ const makeChart = (key, range) => {
       const query = `step=${step}&samples=${wanted}&provider=${encode(key.provider)}&pool=${encode(key.pool)}`;
       const answer = await fetch(`history?${query}`);
       if (answer.ok) chart.series = appendSeries(chart.isCoarse ? null : chart.series, seriesOf(await answer.json(), key), samples);
+      if (chart.isCoarse) chart.tabled = 0;
       chart.isCoarse = false;
     } catch { /* the stream says that the connection is lost */ }
     chart.busy = false;

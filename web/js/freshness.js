@@ -44,10 +44,10 @@ const freshOptions = (width, config, chart) => {
   return {
     width, height: PLOT_HEIGHT, legend: { show: false }, cursor: { show: false },
     scales: {
-      x: { range: (u, low, high) => windowOf(chart.range, low, high || Date.now() / 1000) },
+      x: { range: (u, low, high) => windowOf(chart, low, high || Date.now() / 1000) },
       y: { range: () => [0, Math.max(...chart.series.p95.map((v) => v || 0), config.aim_live_s) * 1.25] },
     },
-    axes: [{ ...axis, size: 26, space: 80, values: (u, ticks) => ticks.map((t) => clock(new Date(t * 1000))) },
+    axes: [{ ...axis, size: 26, space: 80, values: timesOf },
       { ...axis, size: 48, values: (u, ticks) => ticks.map((v) => `${v} s`) }],
     series: [{}, { ...bare, stroke: token('--rate'), width: 1.5 }, { ...bare, stroke: token('--holding'), width: 1.5 },
       { ...bare, stroke: token('--ok'), width: 1, dash: [5, 4] }, { ...bare, stroke: token('--warning'), width: 1, dash: [5, 4] }],
@@ -56,26 +56,29 @@ const freshOptions = (width, config, chart) => {
 };
 
 const makeFreshChart = () => {
-  const holder = el('div', { class: 'plot' });
+  const holder = el('div', { class: 'plot', hidden: !HAS_PLOTS });
   const caption = el('figcaption');
   const rows = el('tbody');
   const figure = el('figure', { 'aria-label': 'Age of live items over time, against what is wanted' },
     el('p', { class: 'legend', 'aria-hidden': 'true' }, el('span', {}, el('i'), 'half are younger (p50)'), el('span', { class: 'is-p95' }, el('i'), '19 of 20 are younger (p95)'),
       el('span', { class: 'is-aim' }, el('i'), 'wanted'), el('span', { class: 'is-degraded' }, el('i'), 'degraded')), holder, caption,
-    el('div', { class: 'unseen' }, el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
+    behindChart(el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
   const chart = { figure, plot: null, tabled: 0, range: '', series: null, busy: false };
+  const fillRows = (fresh) => {
+    if (Date.now() - chart.tabled < TABLED_MS) return;
+    chart.tabled = Date.now();
+    const every = Math.max(1, Math.ceil(fresh.t.length / TABLE_ROWS));
+    fill(rows, ...fresh.t.map((t, i) => i).filter((i) => i % every === 0).slice(0, TABLE_ROWS).map((i) => el('tr', {},
+      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i] || ''))));
+  };
   const draw = (c) => {
     const fresh = chart.series;
     const known = fresh ? fresh.p95.filter((v) => v != null) : [];
     setText(caption, known.length ? `${labelOf(chart.range)}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted are ${span(c.aim_live_s)}.` : 'No live item yet.');
-    if (typeof uPlot === 'undefined' || !holder.isConnected || !fresh) return;
+    if (fresh) fillRows(fresh);
+    if (!HAS_PLOTS || !holder.isConnected || !fresh) return;
     if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c, chart), freshData(fresh, c), holder);
     else chart.plot.setData(freshData(fresh, c));
-    if (Date.now() - chart.tabled < 10000) return;
-    chart.tabled = Date.now();
-    const every = Math.max(1, Math.ceil(fresh.t.length / TABLE_ROWS));
-    rows.replaceChildren(...fresh.t.map((t, i) => i).filter((i) => i % every === 0).slice(0, TABLE_ROWS).map((i) => el('tr', {},
-      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i] || ''))));
   };
   /* The whole ring at first, then what is new in it. */
   chart.update = async (w) => {
@@ -107,11 +110,11 @@ const makeFreshChart = () => {
 
 const SOURCE_STATES = { ok: 'ok', demoted: 'warning', down: 'critical', disabled: 'idle', off: 'idle' };
 
-const sourceRow = (s) => el('tr', {},
+const sourceRow = (s) => el('tr', { 'data-key': s.source },
   el('td', {}, el('strong', {}, s.source)), el('td', {}, stateOf(SOURCE_STATES[s.state] || 'warning', s.state)),
   el('td', { class: 'number', 'data-label': 'reliability' }, `${Math.round(s.reliability * 100)} %`),
   el('td', { class: 'number', 'data-label': 'precedence', title: `weight ${s.weight} × reliability` }, s.precedence.toFixed(1)),
-  el('td', { class: 'number', 'data-label': 'latency' }, span(s.latency_s)),
+  el('td', { class: 'number', 'data-label': 'latency' }, took(s.latency_s)),
   el('td', { class: s.failed ? 'number' : 'number zero', 'data-label': 'failed' }, `${count(s.failed)} of ${count(s.looks)}`),
   el('td', { class: 'number', 'data-label': 'active' }, `${count(s.active)} of ${count(s.concurrency)}`),
   el('td', { class: 'number', 'data-label': 'items' }, count(s.items)),
@@ -119,7 +122,7 @@ const sourceRow = (s) => el('tr', {},
 
 const SOURCE_TITLES = [['source'], ['state'], ['reliability', 'number'], ['precedence', 'number'], ['latency', 'number'], ['failed', 'number'], ['active', 'number'], ['items', 'number'], ['warnings', 'number']];
 
-const itemLink = (id) => `#/i/${encode(id)}`;
+const itemLink = (id) => withRange(`#/i/${encode(id)}`);
 const itemState = (i, c) => (i.paused_until ? 'holding' : i.age_s == null ? 'idle' : i.state !== 'live' ? (i.stale ? 'warning' : 'ok') : i.age_s > c.failing_s ? 'critical' : i.age_s > c.degraded_s || i.stale ? 'warning' : 'ok');
 const itemWord = (i, state) => (i.paused_until ? 'paused' : i.age_s == null ? 'not yet' : { ok: 'fresh', warning: 'stale', critical: 'very stale' }[state] || state);
 
@@ -137,7 +140,7 @@ const ageBar = (i, c) => {
 
 const itemRow = (i, c) => {
   const state = itemState(i, c);
-  return el('tr', {}, el('td', {}, el('a', { href: itemLink(i.id) }, i.id)), el('td', {}, stateOf(state, itemWord(i, state))), el('td', {}, i.state),
+  return el('tr', { 'data-key': i.id }, el('td', {}, el('a', { href: itemLink(i.id) }, i.id)), el('td', {}, stateOf(state, itemWord(i, state))), el('td', {}, i.state),
     el('td', { class: 'items' }, ageBar(i, c), el('span', {}, i.age_s == null ? '-' : span(i.age_s))),
     el('td', { 'data-label': 'next' }, i.next_in_s == null ? '-' : i.next_in_s > 0 ? `in ${span(i.next_in_s)}` : 'now'), el('td', { class: 'why' }, i.why || ''),
     el('td', { class: i.failures ? 'number' : 'number zero', 'data-label': 'failures' }, count(i.failures || 0)));
@@ -145,7 +148,7 @@ const itemRow = (i, c) => {
 
 const ITEM_TITLES = [['item'], ['state'], ['urgency'], ['age'], ['next'], ['why'], ['failures', 'number']];
 
-const warningRow = (w) => el('li', {}, timeAt(w.last), el('span', { class: 'shape state-warning', 'aria-hidden': 'true' }, shapeOf('warning')),
+const warningRow = (w) => el('li', { 'data-key': w.text }, timeAt(w.last), el('span', { class: 'shape state-warning', 'aria-hidden': 'true' }, shapeOf('warning')),
   el('span', {}, w.text, w.count > 1 ? el('span', { class: 'quiet' }, ` ${count(w.count)} times`) : null));
 
 /* --------------------------------------------------------------------------------------- view */
@@ -154,17 +157,16 @@ const freshFigures = (w) => Object.entries(w.freshness).map(([state, f]) => el('
   f.counted ? el('span', { class: 'quiet' }, ` p50 ${span(f.p50_s)}, p95 ${span(f.p95_s)}`) : null));
 
 const makeFreshness = () => {
-  const shape = el('span', { class: 'shape', 'aria-hidden': 'true' });
-  const words = el('span');
-  const verdict = el('p', { class: 'verdict' }, shape, words);
+  const verdict = el('p', { class: 'verdict' });
   const totals = el('p', { class: 'figures' });
   const more = el('p', { class: 'figures' });
   const sources = el('div');
   const items = el('div');
   const warnings = el('div');
+  const warned = panel('Warnings', warnings);
   const chart = makeFreshChart();
   const view = makePage('Freshness', verdict, el('div', { class: 'totals' }, totals, more),
-    grid(panel('Age of live items', chart.figure), panel('Warnings', warnings)), el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
+    grid(panel('Age of live items', chart.figure), warned), el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
   let isOpen = true;
   let timer = 0;
 
@@ -172,7 +174,7 @@ const makeFreshness = () => {
     const wanted = model.filter.toLowerCase();
     const all = answer.items.filter((i) => i.id.toLowerCase().includes(wanted)).sort((a, b) => (a.state === 'live' ? 0 : 1) - (b.state === 'live' ? 0 : 1) || (b.age_s || 0) - (a.age_s || 0));
     const left = answer.total - Math.min(all.length, ITEMS_SHOWN);
-    items.replaceChildren(all.length ? tableOf(ITEM_TITLES, all.slice(0, ITEMS_SHOWN).map((i) => itemRow(i, c))) : el('p', { class: 'empty quiet' }, 'Nothing is listed yet.'),
+    fill(items, all.length ? tableOf(ITEM_TITLES, all.slice(0, ITEMS_SHOWN).map((i) => itemRow(i, c))) : el('p', { class: 'empty quiet' }, 'Nothing is listed yet.'),
       left > 0 ? el('p', { class: 'quiet more' }, `${count(left)} more; all of them as `, el('a', { href: 'items' }, 'JSON')) : '');
   };
   const ask = async () => {
@@ -187,14 +189,13 @@ const makeFreshness = () => {
   view.update = () => {
     const w = model.status.watch;
     if (!w) { view.node.replaceChildren(emptyState('Nothing is watched', 'A "watch" section in the configuration says what is to be kept fresh, and who knows it.')); return; }
-    setText(shape, shapeOf(gradeState(w.grade)));
-    setText(words, `${w.grade}: ${w.grade_text || ''}`);
-    setClass(verdict, `verdict state-${gradeState(w.grade)}`);
-    totals.replaceChildren(...freshFigures(w));
-    more.replaceChildren(...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
+    showVerdict(verdict, gradeState(w.grade), `${w.grade}: ${w.grade_text || ''}`);
+    fill(totals, ...freshFigures(w));
+    fill(more, ...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
       el('span', {}, el('b', {}, w.cache.hit_ratio === null ? '–' : percent(w.cache.hit_ratio)), ' from the cache'));
-    sources.replaceChildren(tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
-    warnings.replaceChildren(w.warnings && w.warnings.length ? el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...w.warnings.map(warningRow)) : el('p', { class: 'quiet' }, 'Nobody contradicts anybody.'));
+    fill(sources, tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
+    warned.hidden = !(w.warnings && w.warnings.length); /* where nobody contradicts anybody the chart has the room */
+    fill(warnings, el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...(w.warnings || []).map(warningRow)));
     chart.update(w);
   };
   view.redraw = () => { chart.redraw(); if (model.status.watch) chart.update(model.status.watch); };
@@ -218,10 +219,10 @@ const deltasOf = (versions) => versions.map((v, n) => {
   const before = (versions[n + 1] || {}).fields;
   const names = Object.keys(v.fields).filter((name) => before && before[name] !== v.fields[name]);
   const text = before ? names.map((name) => `${name} ${before[name] ?? '-'} → ${v.fields[name]}`).join(', ') || 'nothing that is shown' : 'the oldest that is kept';
-  return el('li', {}, timeAt(v.at), el('span', { class: 'quiet' }, `${v.seq}`), el('span', {}, text));
+  return el('li', { 'data-key': v.seq }, timeAt(v.at), el('span', { class: 'quiet' }, `${v.seq}`), el('span', {}, text));
 });
 
-const lookRow = (s) => el('tr', {}, el('td', {}, el('strong', {}, s.source)), el('td', { 'data-label': 'its id' }, s.source_id || '-'),
+const lookRow = (s) => el('tr', { 'data-key': s.source }, el('td', {}, el('strong', {}, s.source)), el('td', { 'data-label': 'its id' }, s.source_id || '-'),
   el('td', {}, stateOf(s.stale ? 'warning' : s.failures ? 'critical' : 'ok', s.stale ? 'stale' : s.failures ? 'failing' : 'fresh')),
   el('td', { 'data-label': 'heard' }, s.fresh ? timeAt(s.fresh) : 'never'), el('td', { 'data-label': 'next' }, s.next_in_s > 0 ? `in ${span(s.next_in_s)}` : s.next ? 'now' : '-'),
   el('td', { class: 'why' }, [s.why, s.failure].filter(Boolean).join(', ')));
@@ -231,13 +232,13 @@ const makeItem = (id) => {
   const view = makePage(id, holder);
   let isOpen = true;
   let timer = 0;
-  view.node.prepend(el('p', { class: 'back' }, el('a', { href: '#/freshness' }, '‹ all items')));
+  view.node.prepend(el('p', { class: 'back' }, el('a', { href: withRange('#/freshness') }, '‹ all items')));
   const show = (item, history) => {
     const c = (model.status.watch || {}).config || {};
     const state = itemState(item, c);
-    holder.replaceChildren(
-      el('p', { class: `verdict state-${state}` }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(state)), el('span', {}, `${item.state}, ${item.age_s == null ? 'not heard of yet' : `${span(item.age_s)} old`}. `
-        + `Next ${item.next_in_s > 0 ? `in ${span(item.next_in_s)}` : 'now'}${item.next_source ? ` from ${item.next_source}` : ''}: ${item.why_text || item.why || ''}.`)),
+    fill(holder,
+      showVerdict(el('p'), state, `${item.state}, ${item.age_s == null ? 'not heard of yet' : `${span(item.age_s)} old`}. `
+        + `Next ${item.next_in_s > 0 ? `in ${span(item.next_in_s)}` : 'now'}${item.next_source ? ` from ${item.next_source}` : ''}: ${item.why_text || item.why || ''}.`),
       el('h3', {}, `What is known, version ${item.seq}`), tableOf(FIELD_TITLES, Object.entries(item.fields).map(([name, value]) => fieldRow(name, value, item.provenance[name]))),
       grid(panel('Sources', el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...['source', 'its id', 'state', 'heard', 'next', 'why'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...item.sources.map(lookRow)))),
         panel('Last changes', el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Last changes' }, ...deltasOf(history.versions)))));
@@ -247,7 +248,7 @@ const makeItem = (id) => {
       try {
         const answers = await Promise.all([fetch(`items/${encode(id)}`), fetch(`items/${encode(id)}/history`)]);
         if (answers.every((a) => a.ok) && isOpen) show(...await Promise.all(answers.map((a) => a.json())));
-        else if (isOpen) holder.replaceChildren(emptyState('There is no such item now'));
+        else if (isOpen) fill(holder, emptyState('There is no such item now'));
       } catch { /* the stream says that the connection is lost */ }
     }
     if (isOpen) timer = setTimeout(ask, 2000);

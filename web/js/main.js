@@ -30,13 +30,19 @@ const makeView = (hash, query) => {
   if (one) return makeProvider(provider, pool);
   const item = hash.match(/^#\/i\/([^?]+)/);
   if (item) return makeItem(decodeURIComponent(item[1]));
-  const found = VIEWS.find((v) => v.make && hash.split('?')[0] === v.hash);
+  const found = VIEWS.find((v) => hash.split('?')[0] === v.hash);
   return found ? found.make() : makeOverview(boot);
 };
+
+/* The view under which a path is found in the menu. */
+const homeOf = (path) => (path.startsWith('#/i/') ? '#/freshness' : VIEWS.some((v) => v.hash === path) ? path : '#/');
 
 const safely = (text) => {
   try { return decodeURIComponent(text) && text; } catch { return '#/'; }
 };
+
+/* Links say the range that is shown, whoever copies them. */
+const keepRange = (within) => within.querySelectorAll('a[href^="#/"]').forEach((a) => setAttr(a, 'href', withRange(a.getAttribute('href'))));
 
 const route = () => {
   const hash = safely(location.hash || '#/');
@@ -46,10 +52,11 @@ const route = () => {
   if (view) view.close();
   view = makeView(hash, query);
   main.replaceChildren(view.node);
-  views.parentNode.classList.remove('is-open');
+  openMenu(false);
+  keepRange(views);
+  const here = homeOf(hash.split('?')[0]);
   views.querySelectorAll('a').forEach((a) => {
-    const isHere = a.getAttribute('href') === '#/' ? /^#\/?(\?|$|p\/)/.test(hash) : hash.startsWith(a.getAttribute('href')) || (a.getAttribute('href') === '#/freshness' && hash.startsWith('#/i/'));
-    if (isHere) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
+    if (a.hash.split('?')[0] === here) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
   });
   if (model.status) view.update();
 };
@@ -60,6 +67,11 @@ const setTheme = (theme) => {
   if (theme) document.documentElement.dataset.theme = theme;
   else delete document.documentElement.dataset.theme;
   try { localStorage.setItem('flyball-theme', theme); } catch { /* a browser that keeps nothing */ }
+  recolor();
+};
+
+const recolor = () => {
+  inks.clear();
   if (view) view.redraw();
 };
 
@@ -74,10 +86,8 @@ const filterBox = el('input', { type: 'search', placeholder: '/ filter', 'aria-l
 } });
 const rangeBox = el('select', { 'aria-label': 'How far back charts go', onchange: () => {
   model.range = rangeBox.value;
-  const [path, query] = (location.hash || '#/').split('?');
-  const values = new URLSearchParams(query || '');
-  values.set('range', model.range);
-  history.replaceState(null, '', `${path}?${values}`);
+  history.replaceState(null, '', withRange(location.hash || '#/'));
+  keepRange(document);
   if (view && model.status) view.update();
 } }, ...Object.entries(RANGES).map(([value, r]) => el('option', { value }, r.label)));
 const themeButton = el('button', { type: 'button', title: 'light or dark (t)', 'aria-label': 'Light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, '◐');
@@ -99,13 +109,16 @@ const KEY_ACTIONS = {
   k: () => moveFocus(-1),
   t: () => themeButton.click(),
   '?': () => help.showModal(),
-  Escape: () => { if (!/^#?\/?$/.test(location.hash)) location.hash = '#/'; },
+  Escape: () => {
+    if (views.parentNode.classList.contains('is-open')) openMenu(false, menuButton);
+    else if (!/^#?\/?(\?|$)/.test(location.hash)) location.hash = withRange('#/');
+  },
 };
 
 document.addEventListener('keydown', (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || help.open) return;
   if (e.target.matches('input, select')) {
-    if (e.key === 'Escape') e.target.blur();
+    if (e.key === 'Escape' && !openMenu(false, menuButton)) e.target.blur();
     return;
   }
   const action = KEY_ACTIONS[e.key];
@@ -139,12 +152,16 @@ const take = (status) => {
 const beat = () => {
   if (model.isFrozen) return;
   const age = (Date.now() - model.at) / 1000;
-  const text = stream.isLost ? `lost, ${span(age)} ago` : `live, ${age < 1 ? '< 1 s' : span(age)} ago`;
-  live.classList.toggle('is-live', !stream.isLost);
+  const text = `${stream.isLost ? 'lost' : 'live'}, ${span(age)} ago`;
+  setClass(live, stream.isLost ? 'live state-critical' : 'live is-live state-ok');
   setText(live.firstElementChild, stream.isLost ? '■' : '●');
   setText(live.lastElementChild, text);
-  if (model.status.host) setText(who, `${model.status.host}, up ${span(age - model.status.began_in_s)}`);
-  if (stream.isLost) setText(lost, `Connection lost, showing ${clock(new Date(model.at))} (${span(age)} ago). Trying again.`);
+  if (model.status.host) {
+    const up = age - model.status.began_in_s;
+    setText(who, `${model.status.host}, up ${span(up, 1)}`);
+    setAttr(who, 'title', `${model.status.host}, up ${span(up)}`);
+  }
+  if (stream.isLost) setText(lost.lastElementChild, `(${span(age)} ago). Trying again.`);
 };
 
 on('status', take);
@@ -155,11 +172,15 @@ on('gap', () => {
 });
 on('lost', () => {
   lost.hidden = false;
+  /* Said once: what counts up beside it is for the eyes. */
+  setText(lost.firstElementChild, `Connection lost, showing ${clock(new Date(model.at))}`);
   document.body.classList.add('is-stale');
+  if (view && view.dim) view.dim();
   beat();
 });
 on('live', () => {
   lost.hidden = true;
+  setText(lost.firstElementChild, '');
   document.body.classList.remove('is-stale');
 });
 
@@ -170,10 +191,17 @@ const readTheme = () => {
   } catch { /* a browser that keeps nothing */ }
 };
 
-const menuButton = el('button', { type: 'button', id: 'menu', 'aria-label': 'Menu', 'aria-expanded': 'false', onclick: () => {
-  const isOpen = views.parentNode.classList.toggle('is-open');
+const menuButton = el('button', { type: 'button', id: 'menu', 'aria-label': 'Menu', 'aria-expanded': 'false', 'aria-controls': 'views tools',
+  onclick: () => openMenu(!views.parentNode.classList.contains('is-open')) }, '☰');
+
+/* On a phone; whether that changed anything. The focus goes where it is told, if there is a place. */
+const openMenu = (isOpen, focus) => {
+  const isNew = views.parentNode.classList.contains('is-open') !== isOpen;
+  views.parentNode.classList.toggle('is-open', isOpen);
   menuButton.setAttribute('aria-expanded', String(isOpen));
-} }, '☰');
+  if (isNew && focus) focus.focus();
+  return isNew;
+};
 
 const showTools = () => {
   const tools = document.getElementById('tools');
@@ -183,7 +211,7 @@ const showTools = () => {
   document.body.append(help);
   if (model.isFrozen) return;
   tools.before(menuButton);
-  views.append(...VIEWS.filter((v) => !v.isThere || v.isThere(boot.status)).map((v) => el('a', { href: v.hash }, v.title)));
+  views.append(...VIEWS.filter((v) => !v.isThere || v.isThere(boot.status)).map((v) => el('a', { href: withRange(v.hash) }, v.title)));
   views.hidden = false;
 };
 
@@ -192,7 +220,8 @@ const start = () => {
   model.isFrozen = Boolean(boot.frozen);
   showTools();
   window.addEventListener('hashchange', () => { route(); main.focus({ preventScroll: true }); });
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => view.redraw());
+  ['(prefers-color-scheme: dark)', '(prefers-contrast: more)', '(forced-colors: active)']
+    .forEach((query) => matchMedia(query).addEventListener('change', recolor));
   model.status = boot.status || null;
   model.at = Date.now();
   route();

@@ -32,7 +32,16 @@ const model = {
 const shapeOf = (state) => (STATES[state] || STATES.idle).shape;
 const idOf = (k) => `${k.provider}/${k.pool}`;
 const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
-const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}`;
+
+/* A link within the page: the range that was chosen goes along. */
+const RANGE_FIRST = '15m';
+const withRange = (hash) => {
+  const [path, query] = hash.split('?');
+  const values = new URLSearchParams(query || '');
+  if (model.range === RANGE_FIRST) values.delete('range'); else values.set('range', model.range);
+  return String(values) ? `${path}?${values}` : path;
+};
+const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}${model.range === RANGE_FIRST ? '' : `&range=${model.range}`}`;
 
 /* The tightest of what is stated, learned or left; `limit_by` says which. */
 const limitOf = (k) => {
@@ -48,7 +57,7 @@ const sureOf = (k) => {
   return k.limit_by === 'learned' && k.confidence ? `${Math.round(k.confidence * 100)} %` : '';
 };
 
-const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || span(s));
+const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || (s < 1 ? took(s) : span(s)));
 
 /* What is left is that of what holds it up: of a window that is full, whatever is told. */
 const boundOf = (k) => (k.window && (!k.quota || k.cause === 'window') ? k.window : k.quota);
@@ -68,7 +77,7 @@ const nextOf = (k) => {
   if (k.may_start) return k.queued + k.in_flight > 0 ? 'now' : '-';
   if (k.next_start_in_s == null) return 'with an answer';
   const wait = fromNow(k.next_start_in_s);
-  return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${wait < 10 ? wait.toFixed(1) + ' s' : span(wait)}` : 'now';
+  return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${span(wait)}` : 'now';
 };
 
 /* What holds it up; of one that is well nobody asks. */
@@ -84,6 +93,14 @@ const whyOf = (k) => {
   }
   if (!k.quota || !k.quota.told || !/quota|the server says/.test(k.why)) return k.why;
   return `${k.why} Told by ${k.told_by || 'the server'} at ${at(k.quota.told)}${k.quota.reset ? `, until ${at(k.quota.reset)}` : ''}.`;
+};
+
+/* Why it is as it is: what holds it up, or how little is left of one that may still start. */
+const reasonOf = (k) => {
+  const isScarce = k.may_start && k.quota && STATES[k.state].rank < STATES.ok.rank;
+  if (!isScarce) return whyOf(k) || k.cause || '';
+  const reset = k.quota.reset_in_s == null ? '' : `, until the reset in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}`;
+  return `Only ${leftOf(k)} are left${reset}.`;
 };
 
 const byNeed = (a, b) =>

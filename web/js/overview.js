@@ -14,7 +14,7 @@ const verdictOf = (status) => {
     return busy ? ['ok', `All is well: ${busy} of ${status.keys.length} ${status.keys.length === 1 ? 'provider' : 'providers'} at work, nothing is held up.`] : ['idle', 'Nothing to do.'];
   }
   const more = wrong > 1 ? `, and ${wrong - 1} more` : '';
-  return [worst.state, `: ${whyOf(worst) || worst.cause || worst.state}`, `${nameOf(worst)}${more}`];
+  return [worst.state, `: ${reasonOf(worst) || worst.state}`, `${nameOf(worst)}${more}`];
 };
 
 const figuresOf = (status) => {
@@ -24,27 +24,19 @@ const figuresOf = (status) => {
     [count(status.queue.length), ' queued', status.queue.length], [count(refused), ' refused (429)', refused]];
 };
 
+/* Always there, and quiet while there is nothing to say. */
+const gradeOf = (status) => (status.grade && status.grade !== 'healthy' ? stateOf('warning', `overall ${status.grade}`)
+  : el('span', { class: 'quiet grade' }, `overall ${status.grade || 'healthy'}`));
+
 const makeSummary = () => {
-  const shape = el('span', { class: 'shape', 'aria-hidden': 'true' });
-  const name = el('b');
-  const sentence = el('span');
-  const verdict = el('p', { class: 'verdict' }, shape, el('span', {}, name, sentence));
+  const verdict = el('p', { class: 'verdict' });
   const states = el('span', { class: 'states' });
   const figures = el('span', { class: 'figures' });
   const node = el('div', { class: 'summary' }, verdict, el('p', { class: 'totals' }, states, figures));
   const update = (status) => {
-    const [state, words, whose] = verdictOf(status);
-    setText(name, whose || '');
-    setText(shape, shapeOf(state));
-    setText(sentence, words);
-    setClass(verdict, `verdict state-${state}`);
+    showVerdict(verdict, ...verdictOf(status));
     const parts = Object.keys(STATES).map((s) => [s, status.keys.filter((k) => k.state === s).length]).filter(([, n]) => n);
-    if (status.grade && status.grade !== 'healthy') parts.unshift(['warning', `overall ${status.grade}`]);
-    const key = JSON.stringify(parts);
-    if (states.dataset.key !== key) {
-      states.dataset.key = key;
-      states.replaceChildren(...parts.map(([s, n]) => stateOf(s, typeof n === 'number' ? `${n} ${s}` : n)));
-    }
+    fill(states, gradeOf(status), ...parts.map(([s, n]) => stateOf(s, `${n} ${s}`)));
     figuresOf(status).forEach(([n, what, value], i) => {
       if (!figures.children[i]) figures.append(el('span', {}, el('b'), el('span', {}, what)));
       setText(figures.children[i].firstChild, n);
@@ -84,6 +76,7 @@ const makeOverview = (boot) => {
     holder.hidden = keys.length === 0;
     empty.hidden = known > 0;
     none.hidden = keys.length > 0 || known === 0;
+    raw.hidden = known === 0;
     below.hidden = known === 0 && model.events.length === 0;
     chartPanel.hidden = known === 0;
     const shown = keys.find((k) => idOf(k) === model.chosen) || (chart && keys.find((k) => idOf(k) === idOf(chart.key))) || keys[0];
@@ -93,6 +86,7 @@ const makeOverview = (boot) => {
     events.update();
   };
   view.step = () => table.step();
+  view.dim = () => summary.update(model.status);
   view.redraw = () => chart && chart.redraw();
   view.refresh = () => chart && chart.forget();
   view.close = () => chart && chart.close();

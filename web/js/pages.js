@@ -19,7 +19,7 @@ const makeAsked = (title, path, inTerminal, show) => {
   const put = (text, make) => {
     if (text === last) return;
     last = text;
-    holder.replaceChildren(make());
+    fill(holder, make());
   };
   const ask = async () => {
     if (!document.hidden) {
@@ -33,7 +33,7 @@ const makeAsked = (title, path, inTerminal, show) => {
   };
   view.close = () => { clearTimeout(timer); isOpen = false; };
   if (model.status.host) ask();
-  else holder.replaceChildren(emptyState('Not told here', INSIDE_ONLY, inTerminal));
+  else fill(holder, emptyState('Not told here', INSIDE_ONLY, inTerminal));
   return view;
 };
 
@@ -58,12 +58,12 @@ const batchBar = (b) => {
   return total ? el('span', { class: 'bar', role: 'img', 'aria-label': `${Math.floor(share * 100)} % done` }, fill) : null;
 };
 
-const batchRow = (b) => el('tr', {},
+const batchRow = (b) => el('tr', { 'data-key': b.name },
   el('td', {}, el('strong', {}, b.name)),
   el('td', {}, stateOf(b.state, b.running ? b.state : 'not running')),
   el('td', { class: 'items' }, batchBar(b), el('span', {}, batchItems(b))),
   el('td', { 'data-label': 'failed', class: b.items.failed ? 'number' : 'number zero' }, count(b.items.failed)),
-  el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, b.items.deferred ? el('a', { href: '#/deferred' }, count(b.items.deferred)) : '0'),
+  el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, b.items.deferred ? el('a', { href: withRange('#/deferred') }, count(b.items.deferred)) : '0'),
   el('td', { 'data-label': 'rate', class: 'number' }, `${rate(b.rate_per_s)}/s`),
   el('td', { 'data-label': 'until' }, batchEnd(b)),
   el('td', { class: 'why' }, b.bound_by ? `bound by ${b.bound_by}` : ''));
@@ -78,7 +78,7 @@ const makeBatches = () => {
     const now = JSON.stringify(model.status.batches);
     if (now === last) return;
     last = now;
-    holder.replaceChildren(model.status.batches.length ? tableOf(BATCH_TITLES, model.status.batches.map(batchRow))
+    fill(holder, model.status.batches.length ? tableOf(BATCH_TITLES, model.status.batches.map(batchRow))
       : emptyState('No batch yet', 'A batch is a list of URLs that the daemon works through. Try:', EMPTY_COMMAND));
   };
   return view;
@@ -86,7 +86,7 @@ const makeBatches = () => {
 
 /* ----------------------------------------------------------------------------------- deferred */
 
-const deferredRow = (r) => el('tr', {},
+const deferredRow = (r) => el('tr', { 'data-key': `${r.list} ${r.id}` },
   el('td', {}, el('strong', {}, r.place || r.id)),
   el('td', { 'data-label': 'item' }, r.id),
   el('td', { 'data-label': 'not before' }, r.not_before ? timeAt(r.not_before) : 'not known',
@@ -105,7 +105,7 @@ const percent = (share) => `${Number((share * 100).toFixed(1))} %`;
 
 const alertValue = (a) => (a.kind === 'wait' ? [`waits ${span(a.value)}`, span(a.threshold)] : [`${percent(a.value)} used`, percent(a.threshold)]);
 
-const alertRow = (a) => el('tr', {},
+const alertRow = (a) => el('tr', { 'data-key': `${a.kind} ${idOf(a)}` },
   el('td', {}, stateOf(a.level)),
   el('td', {}, el('a', { href: linkOf(a) }, nameOf(a))),
   el('td', { 'data-label': 'what' }, alertValue(a)[0]),
@@ -125,14 +125,14 @@ const historyRow = (e) => el('li', {}, timeAt(e.at),
 
 const makeAlerts = () => makeAsked('Alerts', 'view/alerts', 'flyball audit', (answer) => el('div', {},
   answer.now.length ? tableOf([['level'], ['provider/pool'], ['what'], ['rule'], ['told']], answer.now.map(alertRow))
-    : el('p', { class: 'verdict state-ok' }, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf('ok')), el('span', {}, 'Nothing is past a threshold now.')),
+    : showVerdict(el('p'), 'ok', 'Nothing is past a threshold now.'),
   grid(panel('Told so far, newest first', answer.events.length ? el('ol', { class: 'events' }, ...answer.events.map(historyRow))
     : el('p', { class: 'quiet' }, 'No alert since the start.')), panel('Rules', rulesOf(answer.rules)))));
 
 /* -------------------------------------------------------------------------------------- audit */
 
 const makeAudit = () => makeAsked('Audit', 'view/audit?json=1', 'flyball audit', (answer) => (answer.events.length
-  ? tableOf([['time'], ['what'], ['cause'], ['provider/pool'], ['in words']], answer.events.map((e) => el('tr', {},
+  ? tableOf([['time'], ['what'], ['cause'], ['provider/pool'], ['in words']], answer.events.map((e) => el('tr', { 'data-key': `${e.at} ${e.kind} ${e.text}` },
     el('td', {}, timeAt(e.at)), el('td', {}, el('strong', {}, e.kind)), el('td', {}, e.cause || ''),
     el('td', {}, e.provider ? nameOf(e) : ''), el('td', { class: 'why' }, e.text || ''))))
   : emptyState('Nothing yet', 'What was recycled, reloaded, switched or raised is kept here.')));

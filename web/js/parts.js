@@ -1,15 +1,28 @@
 /* parts.js - what several views are made of: states, bars, panels, what to do where nothing is. */
 
-const EMPTY_COMMAND = 'flyball fetch --submit urls.txt';
+/* It works wherever it is pasted: what it fetches is here. */
+const EMPTY_COMMAND = `flyball fetch --submit ${location.origin}/healthz`;
 
 const stateOf = (state, word) => el('span', { class: `state state-${state}` },
   el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(state)), word || state);
+
+/* The sentence that is read first; of a connection that is lost it says of when it is. */
+const showVerdict = (node, state, words, whose) => {
+  const shown = stream.isLost ? 'idle' : state;
+  setClass(node, `verdict state-${shown}`);
+  fill(node, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(shown)),
+    el('span', {}, stream.isLost ? `As of ${clock(new Date(model.at))}: ` : '', el('b', {}, whose || ''), words));
+  return node;
+};
 
 const panel = (title, ...kids) => el('section', { class: 'panel' }, el('header', {}, el('h2', {}, title)), ...kids);
 
 const fact = (name, text, title) => [el('dt', {}, name), el('dd', title ? { title } : {}, text)];
 
 const grid = (...kids) => el('div', { class: 'grid' }, ...kids);
+
+/* Three of the same width, each with panels below each other. */
+const columns = (...all) => el('div', { class: 'grid is-three' }, ...all.map((kids) => el('div', { class: 'column' }, ...kids)));
 
 /* A command with a button that copies it. */
 const command = (text) => el('span', { class: 'command' }, el('code', {}, text),

@@ -1,6 +1,8 @@
 /* provider.js - one provider: why it waits, what is left, how it went, what was learned. */
 
-const CAUSES = ['--rate', '--holding', '--limit', '--warning', '--ok', '--critical'];
+/* Steps of one neutral hue: colours are for states. */
+const STEPS = 5;
+const stepOf = (i) => `var(--step-${Math.min(i, STEPS - 1) + 1})`;
 
 const waitFigures = (w) => (w && w.count ? el('p', { class: 'figures' }, el('span', {}, el('b', {}, span(w.p50_s)), ' p50'), el('span', {}, el('b', {}, span(w.p95_s)), ' p95'),
   el('span', { class: 'quiet' }, `of ${count(w.count)} that waited`)) : null);
@@ -9,18 +11,13 @@ const waitBar = (waits, waited) => {
   const total = waits.reduce((sum, w) => sum + w.seconds, 0);
   if (!total) return el('p', { class: 'quiet' }, 'Nothing has waited.');
   const shares = waits.filter((w) => w.seconds / total >= 0.005).sort((a, b) => b.seconds - a.seconds);
-  const bar = el('div', { class: 'stack', 'aria-hidden': 'true' }, ...shares.map((w, i) => {
+  const list = el('ul', { class: 'waits' }, ...shares.map((w) => {
     const part = el('i');
     part.style.width = `${(w.seconds / total) * 100}%`;
-    part.style.background = `var(${CAUSES[i % CAUSES.length]})`;
-    return part;
+    return el('li', {}, el('span', {}, w.cause), el('span', { class: 'track', 'aria-hidden': 'true' }, part),
+      el('b', {}, `${Math.round((w.seconds / total) * 100)} %`), el('span', { class: 'quiet' }, span(w.seconds)));
   }));
-  const keys = shares.map((w, i) => {
-    const dot = el('i', { class: 'dot', 'aria-hidden': 'true' });
-    dot.style.background = `var(${CAUSES[i % CAUSES.length]})`;
-    return el('li', {}, dot, el('span', {}, w.cause), el('b', {}, `${Math.round((w.seconds / total) * 100)} %`), el('span', { class: 'quiet' }, span(w.seconds)));
-  });
-  return el('div', {}, waitFigures(waited), bar, el('ul', { class: 'shares' }, ...keys));
+  return el('div', {}, waitFigures(waited), list);
 };
 
 const LATENCY_MAX_BARS = 24;
@@ -37,14 +34,14 @@ const latencyBars = (latency) => {
   const most = Math.max(...buckets.map((b) => b.count), 1);
   const bars = el('div', { class: 'bars', role: 'img', 'aria-label': `Latency of ${count(latency.count)} answers by size, on a logarithmic scale` },
     ...buckets.map((b) => {
-      const bar = el('i', { title: `up to ${b.le == null ? 'any' : span(b.le)}: ${count(b.count)}` });
+      const bar = el('i', { title: `up to ${b.le == null ? 'any' : took(b.le)}: ${count(b.count)}` });
       bar.style.height = `${Math.max(b.count ? 4 : 1, (Math.log1p(b.count) / Math.log1p(most)) * 100)}%`;
       return bar;
     }));
-  const ends = el('p', { class: 'bars-axis', 'aria-hidden': 'true' }, el('span', {}, `≤ ${span(buckets[0].le)}`),
-    el('span', {}, `≤ ${span((buckets.findLast((b) => b.le != null) || buckets[0]).le)}`));
+  const ends = el('p', { class: 'bars-axis', 'aria-hidden': 'true' }, el('span', {}, `≤ ${took(buckets[0].le)}`),
+    el('span', {}, `≤ ${took((buckets.findLast((b) => b.le != null) || buckets[0]).le)}`));
   const figures = [['p50', latency.p50_s], ['p95', latency.p95_s], ['p99', latency.p99_s]];
-  return el('div', {}, el('p', { class: 'figures' }, ...figures.map(([name, s]) => el('span', {}, el('b', {}, span(s)), ` ${name}`)),
+  return el('div', {}, el('p', { class: 'figures' }, ...figures.map(([name, s]) => el('span', {}, el('b', {}, took(s)), ` ${name}`)),
     el('span', { class: 'quiet' }, `of ${count(latency.count)} answers`)), bars, ends);
 };
 
@@ -81,8 +78,8 @@ const leftRow = (k, of) => {
   bar.update(of);
   const reset = of.reset_in_s != null ? `${of === k.window ? 'one more' : 'resets'} in ${span(Math.max(0, fromNow(of.reset_in_s)))}` : '';
   const kept = of.reserve ? `${count(of.reserve)} kept in reserve` : '';
-  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.quota && k.window ? `${k.pool}, ${of === k.window ? 'window' : 'quota'}` : k.pool), el('b', {}, amountOf(k, of)),
-    el('span', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', '))), bar.node);
+  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.quota && k.window ? `${k.pool}, ${of === k.window ? 'window' : 'quota'}` : k.pool), el('b', {}, amountOf(k, of))), bar.node,
+    el('p', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', ')));
 };
 
 const leftRows = (keys) => {
@@ -91,30 +88,35 @@ const leftRows = (keys) => {
   return el('p', { class: 'quiet' }, keys.some((k) => k.learned) ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
 };
 
-const LEVELS = [['high', '--critical'], ['live', '--rate'], ['imminent', '--holding'], ['normal', '--limit'], ['background', '--idle']];
+const LEVELS = ['high', 'live', 'imminent', 'normal', 'background'];
 
-/* By priority, where the daemon tells that of the key; else as one sum. */
+/* By priority, where the daemon tells that of the key; else as one sum. One level is no bar. */
 const queueBar = (k, set) => {
   const { refused = 0, evicted = 0 } = model.status.queue || {};
   const by = k.queued_by || {};
-  const levels = LEVELS.filter(([name]) => by[name]);
-  const total = levels.reduce((sum, [name]) => sum + by[name], 0);
-  const bar = el('div', { class: 'stack', 'aria-hidden': 'true' }, ...levels.map(([name, color]) => {
+  const levels = LEVELS.map((name, i) => ({ name, n: by[name] || 0, color: stepOf(i) })).filter((l) => l.n);
+  const total = levels.reduce((sum, l) => sum + l.n, 0);
+  const bar = levels.length < 2 ? null : el('div', { class: 'stack', 'aria-hidden': 'true' }, ...levels.map((l) => {
     const part = el('i');
-    part.style.width = `${(by[name] / total) * 100}%`;
-    part.style.background = `var(${color})`;
+    part.style.width = `${(l.n / total) * 100}%`;
+    part.style.background = l.color;
     return part;
   }));
+  const names = levels.map((l) => {
+    const dot = el('i', { class: 'dot', 'aria-hidden': 'true' });
+    dot.style.background = l.color;
+    return el('li', {}, dot, el('span', {}, l.name), el('b', {}, count(l.n)));
+  });
   return el('div', {}, el('p', { class: 'figures' }, el('span', { class: k.queued ? '' : 'zero' }, el('b', {}, count(k.queued)), ' queued'),
     el('span', { class: k.in_flight ? '' : 'zero' }, el('b', {}, count(k.in_flight)), ' in flight'),
     k.oldest_s > 0 ? el('span', {}, 'oldest ', el('b', {}, span(k.oldest_s))) : null,
     set.deferred == null ? null : el('span', { class: set.deferred ? '' : 'zero' }, el('b', {}, count(set.deferred)), ' deferred'),
     el('span', { class: refused + evicted ? '' : 'zero', title: 'for want of room in the queue, of all providers' }, el('b', {}, count(refused + evicted)), ' refused')),
-  total ? bar : null, total ? el('p', { class: 'quiet' }, levels.map(([name]) => `${name} ${count(by[name])}`).join(', ')) : null);
+  bar, total ? el('ul', { class: 'shares' }, ...names) : null);
 };
 
 const makeProvider = (provider, pool) => {
-  const back = el('p', { class: 'back' }, el('a', { href: '#/' }, '‹ all providers'));
+  const back = el('p', { class: 'back' }, el('a', { href: withRange('#/') }, '‹ all providers'));
   const title = el('h2', { class: 'title' });
   const pools = el('nav', { class: 'pools', 'aria-label': 'Pools' });
   const why = el('p', { class: 'verdict' });
@@ -123,12 +125,14 @@ const makeProvider = (provider, pool) => {
   const more = el('p', { class: 'quiet more' });
   const events = makeEvents(provider);
   const body = el('div', {}, title, pools, why, grid(plot, events.node),
-    el('div', { class: 'grid is-even' }, panel('What is left', parts.left), panel('Queue', parts.queue), panel('Now', parts.facts)),
-    el('div', { class: 'grid is-even' }, panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)), more);
+    columns([panel('What is left', parts.left), panel('Queue', parts.queue)],
+      [panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)],
+      [panel('Now', parts.facts)]), more);
   const missing = el('p', { class: 'empty', hidden: true }, `There is no provider ${provider} now.`);
   const view = { node: el('div', {}, back, missing, body) };
   let chart = null;
 
+  const shownKey = () => keysOf(provider).find((one) => one.pool === pool) || keysOf(provider)[0];
   const showChart = (k) => {
     if (chart && idOf(chart.key) === idOf(k) && chart.range === model.range) return;
     if (chart) chart.close();
@@ -137,24 +141,22 @@ const makeProvider = (provider, pool) => {
     chart.start(null);
   };
   const showPools = (keys, k) => {
-    const now = JSON.stringify(keys.map((other) => [other.pool, other.state]));
-    if (pools.dataset.now === now) return;
-    pools.dataset.now = now;
-    pools.replaceChildren(...(keys.length < 2 ? [] : keys.map((other) =>
-      el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, `${shapeOf(other.state)} ${other.pool}`))));
+    fill(pools, ...(keys.length < 2 ? [] : keys.map((other) =>
+      el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, el('span', { class: `shape state-${other.state}`, 'aria-hidden': 'true' }, shapeOf(other.state)), el('span', { class: 'unseen' }, `${other.state} `), other.pool))));
     pools.hidden = keys.length < 2;
   };
+  const sayWhy = (k) => showVerdict(why, k.state, reasonOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
   /* What changes seldom is drawn seldom. */
   const show = (name, value, make) => {
     const now = JSON.stringify(value);
     if (parts[name].dataset.now === now) return;
     parts[name].dataset.now = now;
-    parts[name].replaceChildren(make());
+    fill(parts[name], make());
   };
 
   view.update = () => {
     const keys = keysOf(provider);
-    const k = keys.find((one) => one.pool === pool) || keys[0];
+    const k = shownKey();
     missing.hidden = Boolean(k);
     body.hidden = !k;
     if (!k) return;
@@ -163,8 +165,7 @@ const makeProvider = (provider, pool) => {
     if (title.dataset.now !== head) title.replaceChildren(nameOf(k), stateOf(k.state));
     title.dataset.now = head;
     showPools(keys, k);
-    setText(why, whyOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
-    setClass(why, `verdict state-${k.state}`);
+    sayWhy(k);
     show('left', [keys.map((one) => [one.quota, one.window].map((of) => of && [of.remaining, of.limit, Math.round(fromNow(of.reset_in_s || 0))]))], () => leftRows(keys));
     show('queue', [k.queued, k.in_flight, k.queued_by, k.oldest_s, set.deferred, model.status.queue], () => queueBar(k, set));
     show('facts', [rateOf(k), boundText(k), refusedText(k), breakerText(k), k.last_refusal && k.last_refusal.at, k.told_by, learnedText(k)], () => factsOf(k));
@@ -176,6 +177,7 @@ const makeProvider = (provider, pool) => {
     events.update();
   };
   view.step = () => {};
+  view.dim = () => shownKey() && sayWhy(shownKey());
   view.redraw = () => chart && chart.redraw();
   view.refresh = () => chart && chart.forget();
   view.close = () => chart && chart.close();

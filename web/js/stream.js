@@ -4,9 +4,13 @@
  * A browser opens six connections to a host and no more: with a stream in each tab the seventh
  * would hang. So one tab that is seen holds the lock and the stream, and tells the others. A hidden
  * tab gives both up. Whoever takes over goes on after the last event that was heard.
+ *
+ * Browsers know locks on this machine and over https alone. Elsewhere every tab asks for itself,
+ * what happened and how it stands, and hangs up until it asks again.
  */
 
 const SILENCE_MS = 30000;
+const POLL_MS = 2000;
 const BACKOFF_MAX_MS = 30000;
 
 const stream = {
@@ -21,6 +25,8 @@ const stream = {
   listeners: {}, /* on('status', f), on('news', f), on('lost', f), on('live', f), on('gap', f) */
   channel: 'BroadcastChannel' in window ? new BroadcastChannel('flyball') : null,
 };
+
+const isPolling = !navigator.locks;
 
 const on = (kind, handler) => { (stream.listeners[kind] ||= []).push(handler); };
 const tell = (kind, data) => (stream.listeners[kind] || []).forEach((handler) => handler(data));
@@ -47,7 +53,7 @@ const lose = () => {
 const bring = (kind, data, id) => {
   const message = { kind, data, id };
   hear(message);
-  if (stream.channel) stream.channel.postMessage(message);
+  if (stream.channel && !isPolling) stream.channel.postMessage(message);
 };
 
 const NEWS = ['wait', 'answer', 'failover', 'rate', 'deferral', 'outcome', 'breaker', 'pause',
@@ -77,7 +83,13 @@ const openSource = () => {
     lose();
     reconnectLater();
   };
-  source.addEventListener('status', (e) => bring('status', e.data));
+  source.addEventListener('status', (e) => {
+    bring('status', e.data);
+    if (isPolling) {
+      closeSource();
+      stream.timer = setTimeout(openSource, POLL_MS);
+    }
+  });
   source.addEventListener('gap', () => bring('gap', {}));
   source.addEventListener('end', () => source.onerror());
   NEWS.forEach((kind) => source.addEventListener(kind, (e) => {
@@ -88,7 +100,7 @@ const openSource = () => {
 
 /* Wait for the lock, then stream until it is given away. */
 const lead = () => {
-  if (!navigator.locks) {
+  if (isPolling) {
     openSource();
     return;
   }
@@ -114,6 +126,14 @@ const watchSilence = () => {
   }
 };
 
+/* Who comes back wants to see how it stands, not to wait for the next second. */
+const catchUp = async () => {
+  try {
+    const answer = await fetch('status');
+    if (answer.ok && !document.hidden) hear({ kind: 'status', data: await answer.text() });
+  } catch { /* the stream says that the connection is lost */ }
+};
+
 const startStream = () => {
   if (stream.channel) {
     stream.channel.onmessage = ({ data }) => {
@@ -122,7 +142,14 @@ const startStream = () => {
       else hear(data);
     };
   }
-  document.addEventListener('visibilitychange', () => (document.hidden ? rest() : lead()));
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      rest();
+      return;
+    }
+    lead();
+    catchUp();
+  });
   window.addEventListener('pagehide', rest);
   setInterval(watchSilence, 1000);
   if (!document.hidden) lead();

@@ -30,21 +30,27 @@ const rateCell = (cell) => {
   const figures = el('span');
   const sure = el('span', { class: 'quiet sure', title: 'how sure a learned limit is, or what else binds' });
   cell.append(figures, sure);
-  return { update: (k) => { setText(figures, rateOf(k)); setText(sure, sureOf(k)); } };
+  return { update: (k) => {
+    setText(figures, rateOf(k));
+    setText(sure, sureOf(k));
+    setAttr(cell, 'title', `${rateOf(k)} ${sureOf(k)}`.trim());
+  } };
 };
 
 const leftCell = (cell) => {
   const bar = makeQuotaBar();
-  const figures = el('span');
+  const figures = el('span', { class: 'left-figures' });
   const reset = el('span', { class: 'quiet reset' });
-  cell.append(bar.node, figures, reset);
+  cell.append(el('div', {}, bar.node, figures, reset));
   return { update: (k) => {
     const of = boundOf(k);
     bar.update(of);
     setText(figures, leftOf(k));
+    setAttr(figures, 'title', leftOf(k));
     setClass(cell, leftOf(k) ? 'left' : 'left is-none');
     const at = of && of.reset_in_s != null ? Math.max(0, fromNow(of.reset_in_s)) : null;
-    setText(reset, at == null ? '' : `${of === k.window ? 'one more' : 'resets'} in ${span(at).split(' ').slice(0, at < 60 ? 2 : 1).join(' ')}`);
+    setText(reset, at == null ? '' : `${of === k.window ? 'one more' : 'resets'} in ${span(at, 1)}`);
+    setAttr(reset, 'title', reset.textContent);
   } };
 };
 
@@ -94,18 +100,18 @@ const makeKeysTable = (columns, choose) => {
     return r;
   };
   const drop = (wanted) => {
-    for (const [id, r] of rows) if (!wanted.has(id)) { r.row.remove(); rows.delete(id); }
+    for (const id of rows.keys()) if (!wanted.has(id)) rows.delete(id);
   };
   const update = (keys) => {
     drop(new Set(keys.map(idOf)));
-    keys.forEach((k, i) => {
+    keys.forEach((k) => {
       if (!rows.has(idOf(k))) rows.set(idOf(k), makeRow(k));
       const r = rows.get(idOf(k));
       r.key = k;
       r.parts.forEach((p) => p.update(k));
       setClass(r.row, idOf(k) === model.chosen ? `row-${k.state} is-chosen` : `row-${k.state}`);
-      if (body.children[i] !== r.row) body.insertBefore(r.row, body.children[i] || null);
     });
+    arrange(body, keys.map((k) => rows.get(idOf(k)).row));
   };
   /* Between two statuses only countdowns move. */
   const step = () => rows.forEach((r) => columns.forEach((c, i) => c.isTicking && r.parts[i].update(r.key)));

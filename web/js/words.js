@@ -36,21 +36,25 @@ const rate = (r) => {
   return r.toFixed(r < 10 ? 2 : r < 100 ? 1 : 0);
 };
 
-const UNITS = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
+const UNITS = [['d', 86400], ['h', 3600], ['min', 60], ['s', 1]];
 
-/* At most two units. */
-const span = (seconds) => {
+/* How long, in at most two units, as sentences say it; who waits has no use for parts of a second. */
+const span = (seconds, units = 2) => {
   const s = Math.round(Math.abs(seconds));
-  if (Math.abs(seconds) < 1) return `${Math.round(Math.abs(seconds) * 1000)} ms`;
+  if (s < 1) return '< 1 s';
   if (s < 60) return `${s} s`;
   const at = UNITS.findIndex(([, size]) => s >= size);
   const [unit, size] = UNITS[at];
   const [lower, lowerSize] = UNITS[at + 1];
   const rest = Math.floor((s % size) / lowerSize);
-  return `${Math.floor(s / size)}${unit}${rest ? ` ${rest}${lower}` : ''}`;
+  return `${Math.floor(s / size)} ${unit}${rest && units > 1 ? ` ${rest} ${lower}` : ''}`;
 };
 
-const ago = (seconds) => `${span(seconds).split(' ').slice(0, seconds < 60 ? 2 : 1).join(' ')} ago`;
+const ago = (seconds) => `${span(seconds, 1)} ago`;
+
+/* What an answer took: there a millisecond counts. */
+const took = (seconds) => (seconds < 0.9995 ? `${Number((seconds * 1000).toPrecision(3))} ms`
+  : seconds < 10 ? `${seconds.toFixed(1)} s` : span(seconds));
 
 /* Half a pair of surrogates is no text to a URL. */
 const encode = (text) => encodeURIComponent(text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd'));

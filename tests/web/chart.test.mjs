@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What a chart shows of its figures, and how long a while is called: functions alone, no browser.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import vm from 'node:vm';
+
+/* The scripts of the page are one scope; here with a document that makes nothing. */
+const load = (...names) => {
+  const node = () => ({ setAttribute() {}, append() {}, addEventListener() {} });
+  const text = ['words', 'morph', 'model', 'parts', 'chart'].map((name) => readFileSync(new URL(`../../web/js/${name}.js`, import.meta.url), 'utf8'));
+  return vm.runInNewContext(`${text.join('\n')};({${names}})`, { document: { createElement: node }, location: { origin: '' }, URLSearchParams });
+};
+
+const page = load('span', 'took', 'windowOf', 'heightOf', 'holesOf', 'dataOf', 'timesOf');
+
+/* Of so many seconds that end now; `at` says what differs. */
+const seriesOf = (seconds, at = {}) => {
+  const t = Array.from({ length: seconds }, (_, i) => 1000 + i);
+  const column = (value) => t.map(() => value);
+  const s = { t, sent: column(10), limit: column(12), confidence: column(1), throttled: column(0) };
+  Object.entries(at).forEach(([name, cells]) => Object.entries(cells).forEach(([i, value]) => { s[name][i] = value; }));
+  return s;
+};
+
+test('a while is said in one way: two units at most, and no parts of a second', () => {
+  const said = [0, 0.03, 0.49, 0.5, 1, 59.4, 60, 61, 90, 3599, 3600, 3660, 86400, 90000, -5].map((s) => page.span(s));
+  assert.deepEqual(said, ['< 1 s', '< 1 s', '< 1 s', '1 s', '1 s', '59 s', '1 min', '1 min 1 s', '1 min 30 s', '59 min 59 s', '1 h', '1 h 1 min', '1 d', '1 d 1 h', '5 s']);
+  assert.equal(page.span(3725, 1), '1 h');
+});
+
+test('what an answer took is said to the millisecond', () => {
+  assert.deepEqual([0.0042, 0.092, 0.31, 1.2, 9.94, 75].map((s) => page.took(s)), ['4.2 ms', '92 ms', '310 ms', '1.2 s', '9.9 s', '1 min 15 s']);
+});
+
+test('a chart begins with its first sample, and is half a minute long at least', () => {
+  const at = (chart) => { const [low, high] = page.windowOf({ range: '15m', ...chart }, 1000, 1099); return high - low; };
+  assert.equal(at({ series: seriesOf(100) }), 99);
+  assert.equal(at({ series: seriesOf(100, { sent: Object.fromEntries(Array.from({ length: 40 }, (_, i) => [i, null])) }) }), 59, 'what is not known is left out');
+  assert.equal(at({ series: seriesOf(100, { sent: Object.fromEntries(Array.from({ length: 95 }, (_, i) => [i, null])) }) }), 30);
+  assert.equal(page.windowOf({ range: '15m', series: seriesOf(2000) }, 1000, 2999)[0], 2999 - 900, 'and no longer than its range');
+});
+
+test('the search at the start does not set the scale', () => {
+  const search = seriesOf(60, { limit: { 3: 64, 4: 900 } });
+  assert.equal(page.heightOf({ series: search }, 1100), 18, 'one and a half times the limit of now');
+  assert.ok(Math.abs(page.heightOf({ series: seriesOf(60) }, 12) - 13.8) < 1e-9, 'all of it where it is near');
+  assert.equal(page.heightOf({ series: null }, 0), 1);
+});
+
+test('a second or three without a sample are drawn over, more is a gap', () => {
+  const short = seriesOf(30, { sent: { 5: null, 6: null } });
+  assert.deepEqual([...page.dataOf(short)[1].slice(4, 8)], [10, undefined, undefined, 10]);
+  const long = seriesOf(30, { sent: { 5: null, 6: null, 7: null, 8: null }, limit: { 5: null } });
+  assert.deepEqual([...page.dataOf(long)[1].slice(4, 10)], [10, null, null, null, null, 10]);
+  assert.equal(page.dataOf(long)[2][5], undefined, 'each line by itself');
+  assert.deepEqual(JSON.parse(JSON.stringify(page.holesOf(long.sent))), [[5, 8]]);
+  assert.deepEqual([...page.holesOf([null, null, 1, 2, null])], [], 'neither before the first nor after the last');
+});
+
+test('no label of time stands at the edge, where that of the other axis is', () => {
+  const u = { scales: { x: { min: 0, max: 600 } }, width: 668 };
+  const labels = page.timesOf(u, [0, 20, 60, 300, 590]);
+  assert.deepEqual(labels.map((text) => text !== ''), [false, false, true, true, false]);
+});
