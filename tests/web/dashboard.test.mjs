@@ -41,7 +41,9 @@ test('1: a cold load is small, and all of it from here', async () => {
   let bytes = 0;
   await session.send('Network.enable');
   page.on('request', (r) => asked.push(r.url()));
-  session.on('Network.dataReceived', (e) => { bytes += e.encodedDataLength; });
+  const streams = new Set(); /* what follows the load, for as long as it is looked at */
+  session.on('Network.requestWillBeSent', (e) => { if (/\/events\b/.test(e.request.url)) streams.add(e.requestId); });
+  session.on('Network.dataReceived', (e) => { if (!streams.has(e.requestId)) bytes += e.encodedDataLength; });
   await page.goto(place.url);
   await page.waitForSelector('figure figcaption');
   const cold = asked.filter((u) => !u.startsWith('data:') && !u.includes('/history'));

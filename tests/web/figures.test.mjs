@@ -38,7 +38,7 @@ test('a window is a limit, and what is left is that of the window that is full',
   await isLive(page);
   const words = await row(page, 'windowed').textContent();
   assert.match(words, /\/ 0\.13 \/swindow/); /* 40 in 5 minutes */
-  assert.match(words, /0 of 40\/5m/);
+  assert.match(words, /0 of 40\/5 min/);
   assert.match(words, /one more in \d/);
   assert.equal(await row(page, 'windowed').locator('td.why').textContent(), 'window');
   const key = await keyOf('windowed');
@@ -59,7 +59,7 @@ test('a hold says what the server said, and nothing of a pace', async () => {
   await row(page, held).locator('a').click();
   const why = page.locator('main .verdict');
   await why.waitFor();
-  assert.match(await why.textContent(), /^Next start in .*: Retry-After \d+ \(429 at \d\d:\d\d:\d\d\)\.$/);
+  assert.match(await why.textContent(), /^‖Next start in .*: Retry-After \d+ \(429 at \d\d:\d\d:\d\d\)\.$/);
   assert.match(await page.locator('main .facts').textContent(), /refused \(429\)[1-9]\d* in 1 h, [1-9]\d* of \d+ requests since the start/);
   assert.match(await page.locator('main .facts').textContent(), /last refusal.*\(429, Retry-After \d+\)/);
   await shut(page);
