@@ -65,7 +65,7 @@ def five_minutes(port):
     block = re.search(r'```console\n(.*?)```', text, re.S).group(1).replace('\\\n', '')
     lines = [line.removeprefix('$ ') for line in block.splitlines()]
     assert len(lines) == 8 and all(line in text.replace('\\\n', '') for line in lines)
-    lines = [line.replace('8080', str(port)).replace('1 150', '1 90') for line in lines]
+    lines = [line.replace('8070', str(port)).replace('1 150', '1 90') for line in lines]
     assert '# stop it with Ctrl-C' in lines[2]
     lines[2] = 'timeout -s INT 12 ' + lines[2]
     lines.insert(1, 'sleep 1')
