@@ -12,6 +12,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import time
 
 import jsonschema
@@ -485,6 +486,17 @@ def test_28_a_token_appears_nowhere(batch, origin):
     assert kept and not [p for p in kept if CANARY.encode() in p.read_bytes()]
 
 
+def best_of(times, *words):
+    """The least processor time in seconds that it takes."""
+    spent = []
+    for _ in range(times):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(spent)
+
+
 def test_29_help_is_quick_and_opens_nothing(tmp_path):
     trace = tmp_path / 'trace'
     here = tmp_path / 'here'
@@ -498,14 +510,8 @@ def test_29_help_is_quick_and_opens_nothing(tmp_path):
         opened = re.findall(r'\b(?:open|openat|creat|mkdir)\([^"]*"([^"]+)"', trace.read_text())
         assert opened and not [p for p in opened if not re.search(r'\.so(\.|$)|ld\.so\.cache', p)]
     assert not list(here.iterdir())
-    # In the time of the processor, the best of some: 7 ms.
-    spent = []
-    for _ in range(20):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        assert flyball('--help').returncode == 0
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    assert min(spent) < 0.01
+    # In the time of the processor, the best of some: 7 ms. Where all is slow, so is a bare Python.
+    assert best_of(20, FLYBALL, '--help') < max(0.01, best_of(20, sys.executable, '-S', '-c', ''))
 
 
 def test_30_signals():

@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from matches import Sites
 from served import Daemon
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +43,7 @@ def names_of(metrics):
 
 
 def test_every_metric_that_is_named_is_there(tmp_path):
-    with Daemon(tmp_path) as d:
+    with Sites(tmp_path, 'live=2') as sites, Daemon(tmp_path, sites.config()) as d:
         there = names_of(d.ask('/metrics')[2].decode())
     queries = []
 
