@@ -125,15 +125,11 @@ static struct quota_told *find_told(struct quota_ask *a, const char *pool)
     return NULL;
 }
 
-static void remember(struct key *k, const struct quota_told *t, int64_t now_ns)
+static void remember_path(struct key *k)
 {
     const char *path = path_of(k);
     struct text text;
 
-    k->told.limit = t->limit;
-    k->told.remaining = t->remaining;
-    k->told.reset_ns = t->reset_ns;
-    k->told.reset_most_ns = fb_max64(k->told.reset_most_ns, t->reset_ns - now_ns);
     fb_text_init(&text, k->told.header, sizeof(k->told.header));
     fb_text_add(&text, path ? path : POOL);
 }
@@ -156,7 +152,8 @@ static void give(struct engine *e, struct quota_ask *a, struct key *k)
     o.remaining = t->remaining;
     o.reset_ns = t->reset_ns;
     fly_limiter_report(k->limiter, e->now_ns, &o);
-    remember(k, t, e->now_ns);
+    fb_told_remember(&k->told, &o, FLY_ABSENT, e->now_ns);
+    remember_path(k);
 }
 
 struct ended {

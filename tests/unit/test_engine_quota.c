@@ -96,6 +96,7 @@ static void asked_before_anything_leaves(void **state)
     assert_int_equal(told.remaining, 0);
     /* Its date is in whole seconds, and this answer came a moment later. */
     assert_int_equal(told.reset_ns, RIG_EPOCH + 100 * S + 200 * MS);
+    assert_int_equal(told.told_ns, RIG_EPOCH + 200 * MS);
     assert_string_equal(told.header, "/rate_limit");
     rig_run(&r);
     assert_int_equal(r.sends, 3); /* core, after its reset */
