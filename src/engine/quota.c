@@ -37,7 +37,7 @@ struct quota_ask {
     struct quota_ask *next; /* of the provider's */
     int64_t until_ns;       /* nobody waits longer for it */
     bool is_open;
-    int64_t latency_ns;
+    int64_t sent_ns, told_ns; /* what was spent since it left, it may not know */
     int32_t count;
     struct quota_told told[POOLS_MAX];
     char credential[];
@@ -134,25 +134,28 @@ static void remember_path(struct key *k)
     fb_text_add(&text, path ? path : POOL);
 }
 
-/* A grant that costs nothing carries it to the limiter. One that grants nothing now knows more. */
+/*
+ * A grant that costs nothing carries it to the limiter. One that grants nothing now knows more, and
+ * so does a key that was told something else meanwhile.
+ */
 static void give(struct engine *e, struct quota_ask *a, struct key *k)
 {
     struct quota_told *t = find_told(a, k->pool);
     struct fly_outcome o = FLY_OUTCOME_INIT;
 
-    if (!t || t->is_given || t->reset_ns <= e->now_ns ||
+    if (!t || t->is_given || t->reset_ns <= e->now_ns || k->told.told_ns > a->sent_ns ||
         fly_limiter_take(k->limiter, e->now_ns, 1, &o.ticket) > e->now_ns)
         return;
     t->is_given = true;
     fly_limiter_settle(k->limiter, e->now_ns, o.ticket, 0);
-    o.sent_ns = e->now_ns;
-    o.latency_ns = a->latency_ns;
+    o.sent_ns = a->sent_ns;
+    o.latency_ns = fb_max64(0, a->told_ns - a->sent_ns);
     o.status = 200;
     o.limit = t->limit;
     o.remaining = t->remaining;
     o.reset_ns = t->reset_ns;
     fly_limiter_report(k->limiter, e->now_ns, &o);
-    fb_told_remember(&k->told, &o, FLY_ABSENT, e->now_ns);
+    fb_told_remember(&k->told, &o, FLY_ABSENT, a->told_ns);
     remember_path(k);
 }
 
@@ -173,13 +176,15 @@ static void go_on(void *arg, struct table_entry *entry)
     fb_queue_wake(&x->engine->queue, &k->q);
 }
 
+/* One that comes when nobody waits any more does not know what was spent instead of waiting. */
 static void on_result(void *user, const struct engine_result *r)
 {
     struct ended x = {.engine = user, .ask = r->user};
 
     x.ask->is_open = false;
-    x.ask->latency_ns = fb_max64(0, r->ended_ns - r->sent_ns);
-    if (r->end == ENGINE_OK && r->status == 200)
+    x.ask->sent_ns = r->sent_ns;
+    x.ask->told_ns = r->ended_ns;
+    if (r->end == ENGINE_OK && r->status == 200 && r->ended_ns < x.ask->until_ns)
         read_body(x.ask, r, x.engine->now_ns);
     fb_table_each(&x.engine->keys, go_on, &x);
     fb_engine_want_turn(x.engine);

@@ -201,6 +201,68 @@ static void work_does_not_depend_on_it(void **state)
     }
 }
 
+/* Who did not wait for it any longer has spent what it does not know of. */
+static void what_comes_too_late_is_not_believed(void **state)
+{
+    struct origin o = {.quota = TOLD};
+    struct engine_told told = {0};
+    struct rig r;
+
+    (void)state;
+    o.quota.answer_ns = 12 * S;
+    begin(&r, &o, "adapt=off pacing=demand reserve=0%");
+    get_as(&r, "https://api.github.com/repos/a/b", NULL);
+    rig_run_until(&r, RIG_EPOCH + 20 * S);
+    assert_int_equal(o.at_ns[1], 10 * S);
+    get_as(&r, "https://api.github.com/repos/a/b", NULL);
+    rig_run(&r);
+    assert_int_equal(r.sends, 3);
+    assert_int_equal(o.at_ns[2], 20 * S); /* though there were none left, 20 s ago */
+    fb_engine_keys(r.engine, see, &told);
+    assert_int_equal(told.told_ns, 0);
+    end(&r);
+}
+
+static struct plan redirects(struct rig *r, const struct attempt_request *q)
+{
+    struct plan p = answer(r, q);
+
+    if (strstr(q->url, "elsewhere"))
+        return (struct plan){.answer_ns = 50 * MS,
+                             .status = 302,
+                             .header = {{"Location", "https://api.github.com/repos/a/b"}}};
+    if (strstr(q->url, "/repos/"))
+        return (struct plan){.answer_ns = 100 * MS,
+                             .header = {{"X-RateLimit-Limit", "5000"},
+                                        {"X-RateLimit-Remaining", "4321"},
+                                        {"X-RateLimit-Reset", "1700000100"}}};
+    return p;
+}
+
+/* An answer of the key itself that came while it was asked is newer than what it was asked. */
+static void what_was_told_meanwhile_is_newer(void **state)
+{
+    struct origin o = {.quota = TOLD};
+    struct engine_told told = {0};
+    struct rig r;
+
+    (void)state;
+    begin(&r, &o, "adapt=off pacing=demand reserve=0%");
+    r.plan = redirects;
+    get_as(&r, "http://elsewhere.example/", NULL);
+    rig_run_until(&r, RIG_EPOCH + 60 * MS);
+    assert_int_equal(r.sends, 2);
+    get_as(&r, "https://api.github.com/repos/a/b", NULL);
+    rig_run_until(&r, RIG_EPOCH + S);
+    assert_string_equal(o.url[2], "https://api.github.com/rate_limit");
+    assert_int_equal(r.sends, 4); /* it does not wait for the reset */
+    assert_int_equal(o.at_ns[3], 260 * MS);
+    fb_engine_keys(r.engine, see, &told);
+    assert_int_equal(told.remaining, 4321);
+    rig_run(&r);
+    end(&r);
+}
+
 static void the_configuration_may_name_it(void **state)
 {
     struct origin o = {.quota = TOLD};
@@ -245,6 +307,8 @@ int main(void)
         cmocka_unit_test(many_credentials),
         cmocka_unit_test(to_be_told_costs_nothing),
         cmocka_unit_test(work_does_not_depend_on_it),
+        cmocka_unit_test(what_comes_too_late_is_not_believed),
+        cmocka_unit_test(what_was_told_meanwhile_is_newer),
         cmocka_unit_test(the_configuration_may_name_it),
         cmocka_unit_test(nobody_asks_unless_told_to),
     };
