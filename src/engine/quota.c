@@ -318,13 +318,17 @@ int64_t fb_quota_awaited_until(const struct key *k)
 
 int fb_engine_set_quota(struct engine *e, const char *provider, const char *path)
 {
-    struct provider *p = fb_provider_get(e, provider, true);
+    /* Of whom nothing is known there is nothing to take back. */
+    struct provider *p =
+        path ? fb_provider_get(e, provider, true) : fb_provider_find(e, provider);
     char *copy = p && path ? fb_alloc(strlen(path) + 1) : NULL;
 
-    if (!p || (path && !copy))
+    if (path && !copy)
         return -ENOMEM;
     if (copy)
         memcpy(copy, path, strlen(path) + 1);
+    if (!p)
+        return 0;
     fb_free(p->quota_path);
     p->quota_path = copy;
     return 0;

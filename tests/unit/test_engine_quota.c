@@ -6,6 +6,8 @@
 
 #include <flyball/flyball.h>
 
+#include "config/config.h"
+#include "engine/configure.h"
 #include "engine/control.h"
 
 #define SENT 32
@@ -283,6 +285,61 @@ static void the_configuration_may_name_it(void **state)
     end(&r);
 }
 
+static struct config *load(const char *provider)
+{
+    const struct config_sources from = {
+        .file = "f.yaml", .bytes = provider, .size = strlen(provider)};
+    static struct config_report report;
+    struct config *c = NULL;
+
+    assert_int_equal(fb_config_load(&from, &report, &c), 0);
+    fb_config_report_fini(&report);
+    return c;
+}
+
+/* How many requests are sent for one, which is what tells whether anybody was asked. */
+static int64_t sends_for_one(struct rig *r, const char *pool)
+{
+    int64_t before = r->sends;
+
+    rig_submit(r, &(struct engine_task){
+                      .url = "http://a.example/1", .provider = "mine", .pool = pool});
+    rig_run(r);
+    return r->sends - before;
+}
+
+static void what_is_no_longer_configured_is_not_asked(void **state)
+{
+    static const char *const texts[] = {
+        "providers:\n  mine:\n    hosts: [a.example]\n",
+        "providers:\n  other:\n    hosts: [b.example]\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct origin o = {.quota = {.answer_ns = MS, .status = 404}};
+        struct config *before =
+            load("providers:\n  mine:\n    hosts: [a.example]\n    quota: /left\n");
+        struct config *after = load(texts[i]);
+        struct engine_options options = rig_options();
+        struct fly_error err = {""};
+        struct rig r;
+
+        begin(&r, &o, "adapt=off");
+        assert_int_equal(fb_engine_configure_providers(r.engine, before, &err), 0);
+        /* The whole section is gone only by what forgets all that was said of single ones. */
+        if (i == 1)
+            assert_int_equal(fb_engine_tune(r.engine, &options, &err), 0);
+        assert_int_equal(fb_engine_configure_providers(r.engine, after, &err), 0);
+        assert_int_equal(sends_for_one(&r, "core"), 1);
+        assert_int_equal(fb_engine_configure_providers(r.engine, before, &err), 0);
+        assert_int_equal(sends_for_one(&r, "search"), 2);
+        end(&r);
+        fb_config_free(before);
+        fb_config_free(after);
+    }
+}
+
 static void nobody_asks_unless_told_to(void **state)
 {
     struct origin o = {.quota = TOLD};
@@ -310,6 +367,7 @@ int main(void)
         cmocka_unit_test(what_comes_too_late_is_not_believed),
         cmocka_unit_test(what_was_told_meanwhile_is_newer),
         cmocka_unit_test(the_configuration_may_name_it),
+        cmocka_unit_test(what_is_no_longer_configured_is_not_asked),
         cmocka_unit_test(nobody_asks_unless_told_to),
     };
 
