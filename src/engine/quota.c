@@ -3,7 +3,7 @@
  * quota.c - the path by which a provider tells its quota for free: asked once, before the first
  * request under a credential leaves.
  *
- * It is a task like any other, under a key of its own (pool "quota"), so that it takes nothing from
+ * It is a task like any other, under a key of its own (pool "(quota)"), so that it takes nothing from
  * the limits that it tells of. Until it has ended, for ten seconds at most, what is queued under
  * that provider and credential waits; then each limiter hears of its pool, once, without being
  * charged for it. Nothing depends on the answer: headers of later ones tell the same.
@@ -19,7 +19,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define POOL         "quota"
+#define POOL         "(quota)" /* no name that a configuration may give to a pool */
 #define PATIENCE_NS  (10 * FB_NS_PER_S)
 #define POOLS_MAX    32
 #define BODY_MAX     ((size_t)1 << 20)
@@ -131,7 +131,7 @@ static void remember_path(struct key *k)
     struct text text;
 
     fb_text_init(&text, k->told.header, sizeof(k->told.header));
-    fb_text_add(&text, path ? path : POOL);
+    fb_text_add(&text, path ? path : "the body");
 }
 
 /*
@@ -261,9 +261,13 @@ static int submit(struct engine *e, const struct job *j, const char *url, struct
         .client = e->asker,
     };
 
-    for (size_t i = 0; i < j->header_count && t.header_count < HEADERS_MAX; i++)
-        if (is_for_all(j->header[i].name))
-            header[t.header_count++] = j->header[i];
+    for (size_t i = 0; i < j->header_count; i++) {
+        if (!is_for_all(j->header[i].name))
+            continue;
+        if (t.header_count == HEADERS_MAX)
+            return -E2BIG; /* what is left out may be what shows who asks */
+        header[t.header_count++] = j->header[i];
+    }
     return fb_engine_submit(e, &t, NULL, NULL);
 }
 
@@ -295,12 +299,12 @@ void fb_quota_begin(struct job *j)
 
     if (!e->options.asks_quota || k->has_asked || strcmp(k->pool, POOL) == 0)
         return;
-    k->has_asked = true;
     path = path_of(k);
-    if (!path)
-        return;
-    struct quota_ask *a = find_ask(k);
-    if (!a) {
+    struct quota_ask *a = path ? find_ask(k) : NULL;
+    if (path && !a && fb_queue_is_full(&e->queue))
+        return; /* it would push out a task; the next one asks */
+    k->has_asked = true;
+    if (path && !a) {
         a = ask_new(e, k);
         if (a)
             ask(e, j, path, a);

@@ -6,6 +6,7 @@
 
 #include <flyball/flyball.h>
 
+#include "config/check.h"
 #include "config/config.h"
 #include "engine/configure.h"
 #include "engine/control.h"
@@ -285,6 +286,81 @@ static void the_configuration_may_name_it(void **state)
     end(&r);
 }
 
+/* Less than all that shows who asks would ask about somebody else. */
+static void too_many_headers_ask_nothing(void **state)
+{
+    (void)state;
+    for (size_t count = 32; count <= 33; count++) {
+        struct engine_header header[33];
+        struct origin o = {.quota = {.answer_ns = MS, .status = 404}};
+        struct rig r;
+
+        for (size_t i = 0; i < count; i++)
+            header[i] = (struct engine_header){"X-Part", "of it"};
+        begin(&r, &o, "adapt=off");
+        rig_submit(&r, &(struct engine_task){.url = "https://api.github.com/repos/a/b",
+                                             .header = header,
+                                             .header_count = count});
+        rig_run(&r);
+        assert_int_equal(r.sends, count == 32 ? 2 : 1);
+        assert_int_equal(r.ends[ENGINE_OK], 1);
+        end(&r);
+    }
+}
+
+/* Nobody's task goes for it: the next of the key asks, when there is room. */
+static void a_full_queue_is_left_as_it_is(void **state)
+{
+    struct origin o = {.quota = {.answer_ns = MS, .status = 404}};
+    struct engine_options options = rig_options();
+    struct rig r;
+
+    (void)state;
+    options.asks_quota = true;
+    options.queue_max = 2;
+    rig_open(&r, &options);
+    r.more = &o;
+    r.plan = answer;
+    rig_get(&r, "http://b.example/1");
+    rig_get(&r, "https://api.github.com/repos/a/b");
+    assert_int_equal(rig_stats(&r).evicted, 0);
+    rig_run(&r);
+    assert_int_equal(r.sends, 2);
+    assert_int_equal(r.ends[ENGINE_OK], 2);
+    rig_get(&r, "https://api.github.com/repos/a/b");
+    rig_run(&r);
+    assert_int_equal(r.sends, 4);
+    assert_string_equal(o.url[2], "https://api.github.com/rate_limit");
+    end(&r);
+}
+
+static void note_pool(void *arg, const struct engine_key_state *s)
+{
+    if (strcmp(s->key.pool, "core") != 0)
+        rig_copy(arg, FLY_POOL_NAME_SIZE, s->key.pool);
+}
+
+/* A pool of any name that a configuration may have is one that is asked for. */
+static void its_own_pool_is_nobody_elses(void **state)
+{
+    struct origin o = {.quota = {.answer_ns = MS, .status = 404}};
+    char pool[FLY_POOL_NAME_SIZE] = "";
+    struct rig r;
+
+    (void)state;
+    begin(&r, &o, "adapt=off");
+    rig_submit(&r, &(struct engine_task){.url = "https://api.github.com/a", .pool = "quota"});
+    rig_run(&r);
+    assert_int_equal(r.sends, 2);
+    end(&r);
+    begin(&r, &o, "adapt=off");
+    rig_get(&r, "https://api.github.com/repos/a/b");
+    rig_run(&r);
+    fb_engine_keys(r.engine, note_pool, pool);
+    assert_true(pool[0] && !fb_check_name(pool));
+    end(&r);
+}
+
 static struct config *load(const char *provider)
 {
     const struct config_sources from = {
@@ -367,6 +443,9 @@ int main(void)
         cmocka_unit_test(what_comes_too_late_is_not_believed),
         cmocka_unit_test(what_was_told_meanwhile_is_newer),
         cmocka_unit_test(the_configuration_may_name_it),
+        cmocka_unit_test(too_many_headers_ask_nothing),
+        cmocka_unit_test(a_full_queue_is_left_as_it_is),
+        cmocka_unit_test(its_own_pool_is_nobody_elses),
         cmocka_unit_test(what_is_no_longer_configured_is_not_asked),
         cmocka_unit_test(nobody_asks_unless_told_to),
     };
