@@ -323,8 +323,7 @@ int64_t fb_quota_awaited_until(const struct key *k)
 int fb_engine_set_quota(struct engine *e, const char *provider, const char *path)
 {
     /* Of whom nothing is known there is nothing to take back. */
-    struct provider *p =
-        path ? fb_provider_get(e, provider, true) : fb_provider_find(e, provider);
+    struct provider *p = path ? fb_provider_get(e, provider, true) : fb_provider_find(e, provider);
     char *copy = p && path ? fb_alloc(strlen(path) + 1) : NULL;
 
     if (path && !copy)

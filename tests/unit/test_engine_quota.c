@@ -378,8 +378,8 @@ static int64_t sends_for_one(struct rig *r, const char *pool)
 {
     int64_t before = r->sends;
 
-    rig_submit(r, &(struct engine_task){
-                      .url = "http://a.example/1", .provider = "mine", .pool = pool});
+    rig_submit(
+        r, &(struct engine_task){.url = "http://a.example/1", .provider = "mine", .pool = pool});
     rig_run(r);
     return r->sends - before;
 }
