@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "core/quota.h"
 #include "engine/inside.h"
 #include "util/text.h"
 
@@ -20,15 +21,15 @@ static void read_headers(struct fly_signal_reader *r, const struct attempt_end *
     }
 }
 
-/* For people who ask; the limiter has its own books. */
-static void remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns,
-                     int64_t now_ns)
+/* No larger than the limiter reads it, so that whoever shows it may reckon with it. */
+void fb_told_remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns,
+                      int64_t now_ns)
 {
     if (o->limit == FLY_ABSENT || o->remaining == FLY_ABSENT)
         return;
     told->told_ns = now_ns;
-    told->limit = o->limit;
-    told->remaining = o->remaining;
+    told->limit = fb_min64(o->limit, FB_QUOTA_MAX);
+    told->remaining = fb_min64(o->remaining, FB_QUOTA_MAX);
     told->reset_ns = o->reset_ns == FLY_ABSENT ? 0 : o->reset_ns;
     told->window_ns = window_ns == FLY_ABSENT ? 0 : window_ns;
     if (told->reset_ns > 0)
@@ -93,7 +94,7 @@ static size_t read_own(struct key *k, const struct fly_signal *s, const struct a
     /* What a path told at the beginning, headers tell better. */
     if (o->remaining != FLY_ABSENT && (!k->told.header[0] || k->told.header[0] == '/'))
         remember_header(&k->told, end);
-    remember(&k->told, o, s->pool[pool].window_ns, now_ns);
+    fb_told_remember(&k->told, o, s->pool[pool].window_ns, now_ns);
     return pool;
 }
 

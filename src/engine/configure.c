@@ -92,9 +92,9 @@ int fb_engine_configure_providers(struct engine *e, const struct config *c, stru
         };
         int rc = has_manners(p) ? fb_engine_set_manners(e, p->name, &m, err) : 0;
 
-        if (rc == 0 && p->quota_path)
+        /* None, too: an earlier configuration may have named one. */
+        if (rc == 0)
             rc = fb_engine_set_quota(e, p->name, p->quota_path);
-
         if (rc < 0)
             return rc;
     }

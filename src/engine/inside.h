@@ -285,6 +285,9 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
 
 /* answer.c: what the answer says about limits, for every limiter of the key. */
 bool fb_answer_report(struct attempt *a, const struct attempt_end *end);
+/* For people who ask; the limiter has its own books. */
+void fb_told_remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns,
+                      int64_t now_ns);
 
 /* more_pools.c */
 int64_t fb_pools_take(struct key *k, int64_t now_ns, uint32_t cost, struct tickets *ret_tickets);

@@ -54,6 +54,8 @@ static void drop(void *arg, struct table_entry *entry)
     (void)arg;
     fb_free(p->manners);
     p->manners = NULL;
+    fb_free(p->quota_path);
+    p->quota_path = NULL;
 }
 
 /* They were made from what all have, and that has changed. */

@@ -3,7 +3,7 @@
  * quota.c - the path by which a provider tells its quota for free: asked once, before the first
  * request under a credential leaves.
  *
- * It is a task like any other, under a key of its own (pool "quota"), so that it takes nothing from
+ * It is a task like any other, under a key of its own (pool "(quota)"), so that it takes nothing from
  * the limits that it tells of. Until it has ended, for ten seconds at most, what is queued under
  * that provider and credential waits; then each limiter hears of its pool, once, without being
  * charged for it. Nothing depends on the answer: headers of later ones tell the same.
@@ -19,7 +19,7 @@
 #include "util/alloc.h"
 #include "util/text.h"
 
-#define POOL         "quota"
+#define POOL         "(quota)" /* no name that a configuration may give to a pool */
 #define PATIENCE_NS  (10 * FB_NS_PER_S)
 #define POOLS_MAX    32
 #define BODY_MAX     ((size_t)1 << 20)
@@ -37,7 +37,7 @@ struct quota_ask {
     struct quota_ask *next; /* of the provider's */
     int64_t until_ns;       /* nobody waits longer for it */
     bool is_open;
-    int64_t latency_ns;
+    int64_t sent_ns, told_ns; /* what was spent since it left, it may not know */
     int32_t count;
     struct quota_told told[POOLS_MAX];
     char credential[];
@@ -125,38 +125,38 @@ static struct quota_told *find_told(struct quota_ask *a, const char *pool)
     return NULL;
 }
 
-static void remember(struct key *k, const struct quota_told *t, int64_t now_ns)
+static void remember_path(struct key *k)
 {
     const char *path = path_of(k);
     struct text text;
 
-    k->told.limit = t->limit;
-    k->told.remaining = t->remaining;
-    k->told.reset_ns = t->reset_ns;
-    k->told.reset_most_ns = fb_max64(k->told.reset_most_ns, t->reset_ns - now_ns);
     fb_text_init(&text, k->told.header, sizeof(k->told.header));
-    fb_text_add(&text, path ? path : POOL);
+    fb_text_add(&text, path ? path : "the body");
 }
 
-/* A grant that costs nothing carries it to the limiter. One that grants nothing now knows more. */
+/*
+ * A grant that costs nothing carries it to the limiter. One that grants nothing now knows more, and
+ * so does a key that was told something else meanwhile.
+ */
 static void give(struct engine *e, struct quota_ask *a, struct key *k)
 {
     struct quota_told *t = find_told(a, k->pool);
     struct fly_outcome o = FLY_OUTCOME_INIT;
 
-    if (!t || t->is_given || t->reset_ns <= e->now_ns ||
+    if (!t || t->is_given || t->reset_ns <= e->now_ns || k->told.told_ns > a->sent_ns ||
         fly_limiter_take(k->limiter, e->now_ns, 1, &o.ticket) > e->now_ns)
         return;
     t->is_given = true;
     fly_limiter_settle(k->limiter, e->now_ns, o.ticket, 0);
-    o.sent_ns = e->now_ns;
-    o.latency_ns = a->latency_ns;
+    o.sent_ns = a->sent_ns;
+    o.latency_ns = fb_max64(0, a->told_ns - a->sent_ns);
     o.status = 200;
     o.limit = t->limit;
     o.remaining = t->remaining;
     o.reset_ns = t->reset_ns;
     fly_limiter_report(k->limiter, e->now_ns, &o);
-    remember(k, t, e->now_ns);
+    fb_told_remember(&k->told, &o, FLY_ABSENT, a->told_ns);
+    remember_path(k);
 }
 
 struct ended {
@@ -176,13 +176,15 @@ static void go_on(void *arg, struct table_entry *entry)
     fb_queue_wake(&x->engine->queue, &k->q);
 }
 
+/* One that comes when nobody waits any more does not know what was spent instead of waiting. */
 static void on_result(void *user, const struct engine_result *r)
 {
     struct ended x = {.engine = user, .ask = r->user};
 
     x.ask->is_open = false;
-    x.ask->latency_ns = fb_max64(0, r->ended_ns - r->sent_ns);
-    if (r->end == ENGINE_OK && r->status == 200)
+    x.ask->sent_ns = r->sent_ns;
+    x.ask->told_ns = r->ended_ns;
+    if (r->end == ENGINE_OK && r->status == 200 && r->ended_ns < x.ask->until_ns)
         read_body(x.ask, r, x.engine->now_ns);
     fb_table_each(&x.engine->keys, go_on, &x);
     fb_engine_want_turn(x.engine);
@@ -259,9 +261,13 @@ static int submit(struct engine *e, const struct job *j, const char *url, struct
         .client = e->asker,
     };
 
-    for (size_t i = 0; i < j->header_count && t.header_count < HEADERS_MAX; i++)
-        if (is_for_all(j->header[i].name))
-            header[t.header_count++] = j->header[i];
+    for (size_t i = 0; i < j->header_count; i++) {
+        if (!is_for_all(j->header[i].name))
+            continue;
+        if (t.header_count == HEADERS_MAX)
+            return -E2BIG; /* what is left out may be what shows who asks */
+        header[t.header_count++] = j->header[i];
+    }
     return fb_engine_submit(e, &t, NULL, NULL);
 }
 
@@ -293,12 +299,12 @@ void fb_quota_begin(struct job *j)
 
     if (!e->options.asks_quota || k->has_asked || strcmp(k->pool, POOL) == 0)
         return;
-    k->has_asked = true;
     path = path_of(k);
-    if (!path)
-        return;
-    struct quota_ask *a = find_ask(k);
-    if (!a) {
+    struct quota_ask *a = path ? find_ask(k) : NULL;
+    if (path && !a && fb_queue_is_full(&e->queue))
+        return; /* it would push out a task; the next one asks */
+    k->has_asked = true;
+    if (path && !a) {
         a = ask_new(e, k);
         if (a)
             ask(e, j, path, a);
@@ -316,13 +322,16 @@ int64_t fb_quota_awaited_until(const struct key *k)
 
 int fb_engine_set_quota(struct engine *e, const char *provider, const char *path)
 {
-    struct provider *p = fb_provider_get(e, provider, true);
+    /* Of whom nothing is known there is nothing to take back. */
+    struct provider *p = path ? fb_provider_get(e, provider, true) : fb_provider_find(e, provider);
     char *copy = p && path ? fb_alloc(strlen(path) + 1) : NULL;
 
-    if (!p || (path && !copy))
+    if (path && !copy)
         return -ENOMEM;
     if (copy)
         memcpy(copy, path, strlen(path) + 1);
+    if (!p)
+        return 0;
     fb_free(p->quota_path);
     p->quota_path = copy;
     return 0;

@@ -2,6 +2,7 @@
 /* A key as answers show it: which limit binds, what is left of it, and what holds it up. */
 #include "engine_rig.h"
 
+#include "core/quota.h"
 #include "engine/show.h"
 
 #define RESET_S 60 /* as the header says */
@@ -149,6 +150,34 @@ static void of_learned_and_told_the_tighter_one_binds(void **state)
     rig_fini(&r);
 }
 
+static struct plan boasts(struct rig *r, const struct attempt_request *q)
+{
+    (void)r;
+    (void)q;
+    return (struct plan){.answer_ns = 10 * MS,
+                         .header = {{"X-RateLimit-Limit", "9000000000000000000"},
+                                    {"X-RateLimit-Remaining", "8000000000000000000"},
+                                    {"X-RateLimit-Reset", "60"}}};
+}
+
+/* Whatever a server says, there is a share of it to keep in reserve. */
+static void the_largest_figures_are_reckoned_with(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "adapt=off pacing=demand reserve=10%");
+    r.plan = boasts;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_int_equal(k.quota_limit, FB_QUOTA_MAX);
+    assert_int_equal(k.quota_left, FB_QUOTA_MAX);
+    assert_int_equal(k.bound.by, BOUND_QUOTA);
+    assert_true(k.bound.rate > 0.8e12 / RESET_S && k.bound.rate < 1.2e12 / RESET_S);
+    rig_fini(&r);
+}
+
 static void a_learned_limit_binds_where_nothing_else_does(void **state)
 {
     struct rig r;
@@ -263,6 +292,7 @@ int main(void)
         cmocka_unit_test(a_window_is_a_limit),
         cmocka_unit_test(what_is_left_is_that_of_what_binds),
         cmocka_unit_test(of_learned_and_told_the_tighter_one_binds),
+        cmocka_unit_test(the_largest_figures_are_reckoned_with),
         cmocka_unit_test(a_learned_limit_binds_where_nothing_else_does),
         cmocka_unit_test(a_hold_says_who_asked_for_it),
         cmocka_unit_test(a_breaker_says_until_when),
