@@ -29,8 +29,8 @@ int fb_demo_api_start(struct demo_api *a, const char *limit, const struct dialec
                       uint64_t seed, struct fly_error *err) __attribute__((warn_unused_result));
 
 /*
- * End it. What it counted is in *ret_stats; false: it died before it could say so, or has never been
- * started.
+ * End it. What it counted is in *ret_stats; false: it died before it could say so, or has never
+ * been started.
  */
 bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats);
 

@@ -19,8 +19,8 @@
 bool fb_pack_is_wanted(struct slice accept);
 
 /*
- * Append `plain` as gzip. False: there is no memory for it, or it is longer than PACK_MOST, and `to`
- * has failed.
+ * Append `plain` as gzip. False: there is no memory for it, or it is longer than PACK_MOST, and
+ * `to` has failed.
  */
 bool fb_pack(struct slice plain, struct buffer *to) __attribute__((warn_unused_result));
 

@@ -233,7 +233,7 @@ def test_nothing_outlives_it(tmp_path, number):
 
 
 def test_whoever_runs_is_stopped_where_a_rival_cannot_start(tmp_path):
-    """With too few files for all of them: it says so, ends by itself, and has waited for the rest."""
+    """With too few files for all of them: it says so, and has waited for the rest."""
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: who is left comes to us
     try:
