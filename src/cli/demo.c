@@ -91,12 +91,13 @@ static bool keep_record(const char *users)
 {
     struct buffer from = BUFFER_INIT;
     struct runs runs = {0};
-    struct run *kept = NULL;
+    struct run *run = NULL;
+    bool is_kept = false;
     struct fly_error err;
 
     if (users[0] && fb_state_folder(&from, &err) == 0 && fb_buffer_text(&from) &&
         fb_runs_read(from.bytes, &runs) == 0 && runs.count > 0 &&
-        fb_run_open(users, NAME, &kept) == 0) {
+        fb_run_open(users, NAME, &run) == 0) {
         struct view_batch *b = runs.batch[0];
 
         fb_view_put(b->name, sizeof b->name, NAME);
@@ -104,12 +105,12 @@ static bool keep_record(const char *users)
         fb_view_put(b->output, sizeof b->output, "none is kept");
         b->journal[0] = '\0';
         b->running = 0;
-        fb_run_write(kept, b);
+        is_kept = fb_run_write(run, b);
     }
-    fb_run_close(kept);
+    fb_run_close(run);
     fb_runs_free(&runs);
     fb_buffer_fini(&from);
-    return kept;
+    return is_kept;
 }
 
 /* ---------------------------------------------------------------------------------- the reveal */
@@ -296,19 +297,20 @@ static int race(const struct demo_place *place, const struct demo_line *line,
     const struct dialect *dialect = fb_dialect_find(line->dialect);
     uint64_t seed = (uint64_t)line->seed;
     struct race r = {.place = place, .line = line, .show = show, .secret = fb_secret_draw(seed)};
+    struct mock_stats nothing;
 
     r.requests = line->requests > 0 ? line->requests : r.secret.requests;
     int error = fb_demo_api_start(&r.api, r.secret.text, dialect, seed, err);
     if (error == 0 && line->compare)
         error = fb_demo_rivals_start(r.rivals, &r.secret, dialect, r.requests, seed, err);
-    if (error < 0)
+    if (error < 0) {
+        (void)stop_all(&r, &nothing);
         return error;
+    }
     int code = run_batch(&r);
     (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
     (void)signal(SIGTERM, SIG_IGN);
     if (!r.is_over) { /* the daemon did not start, and has said why */
-        struct mock_stats nothing;
-
         (void)stop_all(&r, &nothing);
         return code;
     }

@@ -19,8 +19,8 @@
 
 /* The API, in a process of its own that does not outlive this one. */
 struct demo_api {
-    pid_t pid;
-    int from; /* a pipe */
+    pid_t pid; /* 0: it does not run */
+    int from;  /* a pipe */
     int port;
 };
 
@@ -28,7 +28,10 @@ struct demo_api {
 int fb_demo_api_start(struct demo_api *a, const char *limit, const struct dialect *dialect,
                       uint64_t seed, struct fly_error *err) __attribute__((warn_unused_result));
 
-/* End it. What it counted is in *ret_stats; false: it died before it could say so. */
+/*
+ * End it. What it counted is in *ret_stats; false: it died before it could say so, or has never
+ * been started.
+ */
 bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats);
 
 /* ---------------------------------------------------------------------------- demo_rival.c */
@@ -40,8 +43,8 @@ bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats);
  */
 struct demo_rival {
     struct demo_api api;
-    pid_t pid;
-    int from; /* a pipe */
+    pid_t pid; /* 0: it does not run */
+    int from;  /* a pipe */
     const char *name;
     /* What came of it. */
     int64_t done;
@@ -52,7 +55,7 @@ struct demo_rival {
 
 enum { DEMO_RIVALS = 2 };
 
-/* Start them all. 0, or a negative errno with a sentence. */
+/* Start them all. 0, or a negative errno with a sentence: then some run, and are to be stopped. */
 int fb_demo_rivals_start(struct demo_rival *r, const struct secret *secret,
                          const struct dialect *dialect, int64_t requests, uint64_t seed,
                          struct fly_error *err) __attribute__((warn_unused_result));

@@ -83,6 +83,7 @@ static int wait_for_it(struct demo_api *a, struct fly_error *err)
     }
     (void)waitpid(a->pid, NULL, 0);
     (void)close(a->from);
+    a->pid = 0;
     if (n.err.text[0]) {
         *err = n.err;
         return -EIO;
@@ -120,6 +121,7 @@ int fb_demo_api_start(struct demo_api *a, const char *limit, const struct dialec
     if (error == 0)
         return wait_for_it(a, err);
     (void)close(ends[0]);
+    a->pid = 0;
     return say(err, "cannot start the API", error);
 }
 
@@ -127,6 +129,8 @@ bool fb_demo_api_stop(struct demo_api *a, struct mock_stats *ret_stats)
 {
     struct news n = {.port = 0};
 
+    if (a->pid <= 0)
+        return false; /* which to kill() would mean many */
     (void)kill(a->pid, SIGTERM);
     bool heard = hear(a->from, &n);
     (void)close(a->from);

@@ -235,6 +235,8 @@ static int start_one(struct demo_rival *r, const struct secret *secret, int64_t 
     if (r->pid > 0)
         return 0;
     (void)snprintf(err->text, sizeof err->text, "cannot start a client: %s", strerror(errno));
+    (void)close(r->from);
+    r->pid = 0;
     return -EAGAIN;
 }
 
@@ -250,24 +252,30 @@ int fb_demo_rivals_start(struct demo_rival *r, const struct secret *secret,
         if (error == 0)
             error = start_one(&r[i], secret, requests, i == 0, seed, err);
         if (error < 0)
-            return error; /* the kernel ends those that run already */
+            return error;
     }
     return 0;
+}
+
+static void stop_one(struct demo_rival *r)
+{
+    struct rival_end end = {0};
+
+    (void)kill(r->pid, SIGTERM);
+    if (read(r->from, &end, sizeof end) == (ssize_t)sizeof end) {
+        r->done = end.done;
+        r->lost = end.lost;
+        r->spent_ns = end.spent_ns;
+    }
+    (void)close(r->from);
+    (void)waitpid(r->pid, NULL, 0);
 }
 
 void fb_demo_rivals_stop(struct demo_rival *r)
 {
     for (int i = 0; i < DEMO_RIVALS; i++) {
-        struct rival_end end = {0};
-
-        (void)kill(r[i].pid, SIGTERM);
-        if (read(r[i].from, &end, sizeof end) == (ssize_t)sizeof end) {
-            r[i].done = end.done;
-            r[i].lost = end.lost;
-            r[i].spent_ns = end.spent_ns;
-        }
-        (void)close(r[i].from);
-        (void)waitpid(r[i].pid, NULL, 0);
+        if (r[i].pid > 0)
+            stop_one(&r[i]);
         (void)fb_demo_api_stop(&r[i].api, &r[i].stats);
     }
 }

@@ -124,7 +124,7 @@ static const struct config_table provider_table = {
                      CHECKED(fb_check_url_path, "a path such as /rate_limit")),
                  KEY("unmodified_free", BOOL, config_provider, unmodified_free, "false",
                      "Whether an answer that nothing was modified (304) costs nothing of the "
-                     "quota.",
+                     "quota that the provider tells. The limit that is stated here counts it.",
                      NOTHING),
                  KEY("timeouts", SECTION, config_provider, timeouts, NULL,
                      "How long requests to it may take.", TABLE(deadlines_table)),

@@ -137,7 +137,9 @@ static const struct config_table source_table = {
         KEY("concurrency", INT, config_source, concurrency, "8", "Requests under way.",
             RANGE(1, 10000)),
         KEY("unmodified_free", BOOL, config_source, unmodified_free, "false",
-            "An answer that nothing has changed (304) costs nothing of its limit.", NOTHING),
+            "An answer that nothing has changed (304) costs nothing of its own limit. That of a "
+            "provider counts it all the same.",
+            NOTHING),
         ASK_KEYS(config_source, "1MiB")),
 };
 

@@ -99,7 +99,7 @@ struct config_source {
     struct config_static fixed;
     int64_t weight;       /* of its word against others */
     int64_t concurrency;  /* requests under way */
-    bool unmodified_free; /* a 304 costs nothing of its limit */
+    bool unmodified_free; /* a 304 costs nothing of its own limit */
 };
 
 struct config_aims {

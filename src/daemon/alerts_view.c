@@ -91,6 +91,7 @@ static void add_told(const struct daemon *d, struct buffer *b)
         fb_words_json_instant(b, "at", e->at_ns, fb_daemon_now(d));
         fb_json_text(b, "kind", e->kind);
         fb_json_text(b, "cause", e->cause);
+        fb_json_text(b, "outcome", e->outcome);
         fb_json_text(b, "provider", e->provider);
         fb_json_text(b, "pool", e->pool);
         fb_json_text(b, "text", e->text);

@@ -36,37 +36,57 @@ static void answer_events(struct call *c)
     fb_sse_answer(&d->sse, c, is_public ? SSE_STATUS_PUBLIC : SSE_STATUS);
 }
 
+/* The words of a query for the past. */
+struct history_words {
+    char step[16];
+    char samples[16];
+    char provider[64];
+    char pool[32];
+    char figure[32];
+    char watch[16];
+};
+
+/* False: one of them is longer than any that there is, or `watch` is neither 0 nor 1. */
+static bool read_words(const struct call *c, struct history_words *w)
+{
+    bool is_right = fb_call_option(c, "step", w->step, sizeof w->step) &&
+                    fb_call_option(c, "samples", w->samples, sizeof w->samples) &&
+                    fb_call_option(c, "provider", w->provider, sizeof w->provider) &&
+                    fb_call_option(c, "pool", w->pool, sizeof w->pool) &&
+                    fb_call_option(c, "figure", w->figure, sizeof w->figure) &&
+                    fb_call_option(c, "watch", w->watch, sizeof w->watch);
+
+    return is_right && (strcmp(w->watch, "0") == 0 || strcmp(w->watch, "1") == 0);
+}
+
+static int add_history(struct daemon *d, const struct history_words *w, struct buffer *b)
+{
+    struct history_part part = {.step_s = (int)strtol(w->step, NULL, 10),
+                                .most = (size_t)strtoul(w->samples, NULL, 10),
+                                .provider = w->provider,
+                                .pool = w->pool,
+                                .only = w->figure,
+                                .watched = w->watch[0] == '1'};
+
+    (void)pthread_mutex_lock(&d->meters.lock);
+    int rc = fb_history_json(&d->history, &d->meters, &part, b);
+    (void)pthread_mutex_unlock(&d->meters.lock);
+    return rc;
+}
+
 static void answer_history(struct call *c)
 {
-    struct daemon *d = fb_daemon_of(c);
+    struct history_words w = {.step = "1", .samples = "1440", .watch = "0"};
     struct buffer b = BUFFER_INIT;
-    char step[8] = "1";
-    char samples[8] = "1440";
-    char provider[64] = "";
-    char pool[32] = "";
-    char only[16] = "";
-    char watch[4] = "";
 
-    (void)fb_call_query(c, "step", step, sizeof step);
-    (void)fb_call_query(c, "samples", samples, sizeof samples);
-    (void)fb_call_query(c, "provider", provider, sizeof provider);
-    (void)fb_call_query(c, "pool", pool, sizeof pool);
-    (void)fb_call_query(c, "figure", only, sizeof only);
-    struct history_part part = {.step_s = (int)strtol(step, NULL, 10),
-                                .most = (size_t)strtoul(samples, NULL, 10),
-                                .provider = provider,
-                                .pool = pool,
-                                .only = only,
-                                .watched = fb_call_query(c, "watch", watch, sizeof watch)};
-    (void)pthread_mutex_lock(&d->meters.lock);
-    int rc = fb_history_json(&d->history, &d->meters, &part, &b);
-    (void)pthread_mutex_unlock(&d->meters.lock);
-    if (rc < 0) {
-        fb_buffer_fini(&b);
-        fb_call_refuse(c, 400, "step is 1, 10 or 60 seconds, figure one of the answer's");
+    if (read_words(c, &w) && add_history(fb_daemon_of(c), &w, &b) == 0) {
+        fb_call_send_json(c, 200, &b);
         return;
     }
-    fb_call_send_json(c, 200, &b);
+    fb_buffer_fini(&b);
+    fb_call_refuse(c, 400,
+                   "step is 1, 10 or 60 seconds, figure one of the answer's, watch 0 or 1, and no "
+                   "word is longer than what it names");
 }
 
 /* ------------------------------------------------------------------------------------- metrics */

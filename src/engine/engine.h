@@ -60,7 +60,7 @@ struct engine_header {
  * key keeps it, and its failures count for neither. Limits, holds and slots are as for all.
  */
 #define ENGINE_OWN_TRIALS 4u
-/* A 304 costs nothing: its permits go back. */
+/* A 304 costs nothing of any limit of the key, stated ones included: its permits go back. */
 #define ENGINE_UNMODIFIED_FREE 8u
 
 /*

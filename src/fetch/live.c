@@ -172,7 +172,7 @@ void fb_live_begin(struct fetch *f)
     introduce(f, &v->batch);
     v->beat_ns = v->row_began_ns = f->began_ns;
     open_run(v, f->o->store);
-    fb_run_write(v->run, &v->batch);
+    (void)fb_run_write(v->run, &v->batch);
 }
 
 const struct view_batch *fb_fetch_view(const struct fetch *f)
@@ -426,7 +426,7 @@ void fb_live_beat(struct fetch *f, const struct look *l, const struct progress *
     note_progress(f, l, p);
     if (l->now_ns - f->live->row_began_ns >= ROW_NS)
         end_row(f, p, l->now_ns);
-    fb_run_write(f->live->run, &f->live->batch);
+    (void)fb_run_write(f->live->run, &f->live->batch);
 }
 
 /* ------------------------------------------------------------------------------------- the end */
@@ -474,5 +474,5 @@ void fb_live_end(struct fetch *f)
     b->rate = p.spent_ns > 0 ? (double)fb_pulse_ended(f) / (double)p.spent_ns * 1e9 : 0.0;
     if (f->live->series)
         write_report(f);
-    fb_run_write(f->live->run, b);
+    (void)fb_run_write(f->live->run, b);
 }

@@ -50,7 +50,8 @@ bool fb_pack(struct slice plain, struct buffer *to)
 {
     z_stream z = {.zalloc = take, .zfree = give_back};
 
-    if (deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_BITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (plain.length > PACK_MOST ||
+        deflateInit2(&z, LEVEL, Z_DEFLATED, GZIP_BITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
         to->failed = true;
         return false;
     }
@@ -63,6 +64,7 @@ bool fb_pack(struct slice plain, struct buffer *to)
     z.avail_out = room ? (uInt)most : 0;
     bool is_whole = room && deflate(&z, Z_FINISH) == Z_STREAM_END;
     to->size += is_whole ? z.total_out : 0;
+    to->failed |= !is_whole;
     (void)deflateEnd(&z);
     return is_whole;
 }

@@ -29,15 +29,15 @@ void fb_call_begin(struct call *c, int status, const char *type)
 void fb_call_send(struct call *c, int status, const char *type, struct slice body)
 {
     struct buffer packed = BUFFER_INIT;
-    bool is_long = body.length >= PACK_LEAST;
-    bool is_packed = is_long &&
+    bool may_pack = body.length >= PACK_LEAST && body.length <= PACK_MOST;
+    bool is_packed = may_pack &&
                      fb_pack_is_wanted(fb_guard_field(c->x->request, "Accept-Encoding")) &&
                      fb_pack(body, &packed);
 
     fb_call_begin(c, status, type);
     if (status == 405)
         fb_answer_field(c->x, "Allow", fb_slice_of(c->route->method));
-    if (is_long)
+    if (may_pack)
         fb_answer_field(c->x, "Vary", FB_SLICE("Accept-Encoding"));
     if (is_packed)
         fb_answer_field(c->x, "Content-Encoding", FB_SLICE("gzip"));
@@ -114,7 +114,8 @@ bool fb_call_unescape(struct slice part, char *to, size_t size)
     return unescape(part, false, to, size);
 }
 
-bool fb_call_query(const struct call *c, const char *name, char *to, size_t size)
+/* The first value of that name, as it came. */
+static bool find_value(const struct call *c, const char *name, struct slice *ret_value)
 {
     struct slice rest = c->query;
     struct slice part;
@@ -122,10 +123,25 @@ bool fb_call_query(const struct call *c, const char *name, char *to, size_t size
     while (fb_slice_next(&rest, '&', &part)) {
         size_t equals = fb_slice_find(part, '=');
 
+        *ret_value = fb_slice_after(part, equals + 1);
         if (fb_slice_equal(fb_slice_head(part, equals), fb_slice_of(name)))
-            return unescape(fb_slice_after(part, equals + 1), true, to, size);
+            return true;
     }
     return false;
+}
+
+bool fb_call_query(const struct call *c, const char *name, char *to, size_t size)
+{
+    struct slice value;
+
+    return find_value(c, name, &value) && unescape(value, true, to, size);
+}
+
+bool fb_call_option(const struct call *c, const char *name, char *to, size_t size)
+{
+    struct slice value;
+
+    return !find_value(c, name, &value) || unescape(value, true, to, size);
 }
 
 /* ---------------------------------------------------------------------------------- routing */

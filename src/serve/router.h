@@ -68,4 +68,7 @@ bool fb_call_unescape(struct slice part, char *to, size_t size);
 /* The value of `name` in the query, escapes undone. False: it is not there, or too long. */
 bool fb_call_query(const struct call *c, const char *name, char *to, size_t size);
 
+/* The same, but true where it is not there: then `to` stays as it is. */
+bool fb_call_option(const struct call *c, const char *name, char *to, size_t size);
+
 #endif

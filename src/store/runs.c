@@ -175,12 +175,12 @@ int fb_run_open(const char *folder, const char *name, struct run **ret_run)
     return 0;
 }
 
-void fb_run_write(struct run *r, const struct view_batch *b)
+bool fb_run_write(struct run *r, const struct view_batch *b)
 {
     size_t size = size_of(b);
 
     if (!r)
-        return;
+        return false;
     memcpy(&r->file.batch, b, size);
     r->file.head = (struct run_head){.magic = RUN_MAGIC,
                                      .version = RUN_VERSION,
@@ -189,8 +189,8 @@ void fb_run_write(struct run *r, const struct view_batch *b)
                                      .size = (uint32_t)size,
                                      .hash = hash_of(&r->file.batch, size)};
     size_t all = offsetof(struct run, file.batch) - offsetof(struct run, file) + size;
-    ssize_t written = pwrite(r->fd, &r->file, all, 0);
-    (void)written; /* the next one may succeed, and half a state does not match its hash */
+    /* The next one may succeed, and half a state does not match its hash. */
+    return pwrite(r->fd, &r->file, all, 0) == (ssize_t)all;
 }
 
 void fb_run_close(struct run *r)

@@ -14,6 +14,7 @@
 #ifndef FLYBALL_STORE_RUNS_H
 #define FLYBALL_STORE_RUNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,8 +32,11 @@ struct run; /* one that this process writes */
 int fb_run_open(const char *folder, const char *name, struct run **ret_run)
     __attribute__((warn_unused_result));
 
-/* As it is now. What cannot be written is not: there is a next time. NULL is allowed. */
-void fb_run_write(struct run *r, const struct view_batch *b);
+/*
+ * As it is now. False: it cannot be written; mostly there is a next time, and nobody minds. NULL is
+ * allowed, and is not written.
+ */
+bool fb_run_write(struct run *r, const struct view_batch *b);
 
 /* It does not run any more; what was written last stays. NULL is allowed. */
 void fb_run_close(struct run *r);

@@ -131,7 +131,7 @@ static int submit(struct watch_live *l, struct asked *a, struct asking *g, const
         r.task.priority = priority_of(g->look);
         r.task.patience_ns = PATIENCE;
         r.task.late_ns = &late_ns;
-        r.task.flags |= fb_watch_live_is_same_free(a) ? ENGINE_UNMODIFIED_FREE : 0;
+        r.task.flags |= fb_watch_live_is_given_back(a) ? ENGINE_UNMODIFIED_FREE : 0;
         add_headers(&r, a, tag);
         fb_place_add(&g->url, r.task.url);
         rc = fb_engine_submit(l->o.engine, &r.task, &g->job, &err);

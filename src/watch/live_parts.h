@@ -98,8 +98,12 @@ void fb_watch_live_plan(const struct config *c, struct watch_plan *ret_plan,
 void fb_watch_live_take_config(struct watch_live *l, const struct config *c);
 void fb_watch_live_drop_config(struct watch_live *l);
 
-/* An answer of 304 costs nothing of its limit, as somebody has said. */
+/*
+ * An answer of 304 costs nothing, as somebody has said: of the quota of a provider; or of the
+ * source's own limit, to which its permit then goes back.
+ */
 bool fb_watch_live_is_same_free(const struct asked *a);
+bool fb_watch_live_is_given_back(const struct asked *a);
 
 /* Secrets go to the hosts of their provider and nowhere else. */
 bool fb_watch_live_is_home(const struct config_provider *p, const char *url);

@@ -120,6 +120,12 @@ bool fb_watch_live_is_same_free(const struct asked *a)
     return !p->preset || !p->preset->unmodified_free || a->credential.size > 0;
 }
 
+/* Providers mean their quota, of which the headers tell; their other limits count every request. */
+bool fb_watch_live_is_given_back(const struct asked *a)
+{
+    return a->source && a->source->unmodified_free && a->ask->limit;
+}
+
 static void find_provider(struct watch_live *l, struct asked *a)
 {
     const struct config_ask *ask = a->ask;

@@ -146,6 +146,8 @@ def test_a_change_of_the_grade(tmp_path):
         assert wait_for(worst)[0]['level'] == 'critical'
         assert d.status()['grade'] == 'failing'
         assert 'was healthy, is failing' in d.command('audit').stdout
+        grades = [e for e in d.json('/view/alerts')['events'] if e['kind'] == 'grade']
+        assert 'failing' in [e['outcome'] for e in grades]
 
 
 def test_nobody_can_be_told(tmp_path):

@@ -354,6 +354,15 @@ def test_history(tmp_path):
             return [s for s in h['series'] if s['provider'].endswith(str(mock.port))
                     and sum(x or 0 for x in s['sent']) == 30]
         assert wait_for(sent)
+        assert 'watch' in d.json('/history?watch=1', 'public')
+        assert 'series' in d.json('/history?watch=0', 'public')
+        assert set(d.json('/history?watch=1&figure=recoveries', 'public')['watch']) <= {
+            'recoveries'}
+        # What is not understood is not passed over.
+        for words in ('watch=true', 'watch=', 'watch=10', 'watch=' + '1' * 40, 'figure=nothing',
+                      'figure=' + 'sent' * 20, 'step=' + '1' * 40, 'samples=' + '1' * 40,
+                      'provider=' + 'x' * 200, 'pool=' + 'x' * 200, 'figure=%zz'):
+            assert d.ask(f'/history?{words}', 'public')[0] == 400, words
 
 
 # --------------------------------------------------------------------------------------- actions

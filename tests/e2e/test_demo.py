@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`flyball demo`: it ends by itself, tells the truth, and leaves nothing behind."""
+import ctypes
 import json
 import os
 import re
@@ -229,6 +230,25 @@ def test_nothing_outlives_it(tmp_path, number):
     assert all(tmp_path / 'state' in p.parents for p in files(tmp_path))
     if number == signal.SIGINT:
         assert process.returncode == 130 and not files(tmp_path)
+
+
+def test_whoever_runs_is_stopped_where_a_rival_cannot_start(tmp_path):
+    """With too few files for all of them: it says so, and has waited for the rest."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER: who is left comes to us
+    try:
+        for most in range(8, 24):
+            before = children(os.getpid())
+            done = subprocess.run(
+                ['prlimit', f'--nofile={most}', FLYBALL, 'demo', '--compare', '--requests', '3'],
+                env=environment(tmp_path), cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+                capture_output=True, check=False, timeout=LONG_S, start_new_session=True)
+            assert children(os.getpid()) == before, (most, done)
+            if done.returncode == 0:
+                break
+            assert done.returncode == 1 and done.stderr, (most, done)
+    finally:
+        assert libc.prctl(36, 0, 0, 0, 0) == 0
 
 
 def test_mistakes(tmp_path):

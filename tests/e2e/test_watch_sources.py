@@ -172,6 +172,30 @@ def test_a_permit_comes_back_where_nothing_has_changed(tmp_path):
         assert rows['x']['free'] >= 15 and rows['y']['free'] == 0
 
 
+def test_a_provider_that_gives_for_free_counts_all_the_same(tmp_path):
+    """Its quota is free; the limit that is stated of it may be one of another kind."""
+    def page(headers):
+        if headers.get('If-None-Match') == '"v1"':
+            return 304, b'', {'ETag': '"v1"'}
+        return 200, b'{"a": 7}', {'ETag': '"v1"'}
+
+    def ask(s, name, more):
+        return f'    {name}: {{url: "{s.at}/{name}/{{id}}", fields: {{a: /a}}, {more}}}\n'
+
+    stated = 'window=5/1h margin=0%'
+    providers = (f'providers:\n  gives: {{unmodified_free: true, hosts: [a.example], '
+                 f'limit: {stated}}}\n  counts: {{hosts: [b.example], limit: {stated}}}\n')
+    sources = ('provider: gives', 'provider: counts, unmodified_free: true',
+               'limit: "rate=50/s"')
+    with site({'/list': [{'id': '1'}], '/x/1': page, '/y/1': page, '/z/1': page}) as s, Daemon(
+            tmp_path, providers + config(s, ''.join(map(ask, [s] * 3, 'xyz', sources)))) as d:
+        wait_for(lambda: all(s.paths().count(f'/{name}/1') >= 5 for name in 'xy'))
+        wait_for(lambda: s.paths().count('/z/1') >= 20)
+        rows = {x['source']: x for x in d.status()['watch']['sources']}
+        assert [s.paths().count(f'/{name}/1') for name in 'xy'] == [5, 5]
+        assert rows['x']['free'] == rows['y']['free'] == 4
+
+
 def test_what_hardly_changes_is_asked_for_once(tmp_path):
     pages = {'/list': [{'id': '1'}], '/x/1': {'a': 1}, '/venue/1': {'where': 'Ajax Park'}}
     with site(pages) as s:

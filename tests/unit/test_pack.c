@@ -75,12 +75,28 @@ static void without_memory_it_says_so(void **state)
     assert_at_least(failed, 2);
 }
 
+/* Above the largest: plain, and said so. */
+static void too_long_is_not_packed(void **state)
+{
+    static char plain[PACK_MOST + 1];
+    struct buffer packed = BUFFER_INIT;
+
+    (void)state;
+    assert_true(fb_pack((struct slice){plain, PACK_MOST}, &packed));
+    assert_false(packed.failed);
+    fb_buffer_clear(&packed);
+    assert_false(fb_pack((struct slice){plain, PACK_MOST + 1}, &packed));
+    assert_true(packed.failed);
+    fb_buffer_fini(&packed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_takes_it),
         cmocka_unit_test(what_comes_out_is_what_went_in),
         cmocka_unit_test(without_memory_it_says_so),
+        cmocka_unit_test(too_long_is_not_packed),
     };
 
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,7 +57,7 @@ static void write_one(const char *name, int64_t began_ns)
     b.began_ns = began_ns;
     fb_view_put(b.name, sizeof b.name, name);
     assert_int_equal(fb_run_open(folder, name, &r), 0);
-    fb_run_write(r, &b);
+    assert_true(fb_run_write(r, &b));
     fb_run_close(r);
 }
 
@@ -69,7 +70,7 @@ static void what_was_written_last_is_read(void **state)
     assert_int_equal(fb_run_open(folder, "fetch-1", &r), 0);
     for (int64_t i = 0; i < 3; i++) {
         struct view_batch b = example(i);
-        fb_run_write(r, &b);
+        assert_true(fb_run_write(r, &b));
     }
     fb_run_close(r);
     assert_int_equal(fb_runs_read(folder, &all), 0);
@@ -79,6 +80,27 @@ static void what_was_written_last_is_read(void **state)
     assert_string_equal(all.batch[0]->key[0].provider, "a.example");
     assert_string_equal(all.batch[0]->key[1].provider, "");
     fb_runs_free(&all);
+}
+
+/* Whoever says that it is kept has to know. */
+static void what_could_not_be_written_is_known(void **state)
+{
+    struct view_batch b = example(1);
+    struct rlimit before;
+    struct run *r = NULL;
+
+    (void)state;
+    assert_false(fb_run_write(NULL, &b));
+    assert_int_equal(fb_run_open(folder, "fetch-1", &r), 0);
+    assert_true(fb_run_write(r, &b));
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){8, before.rlim_max}), 0);
+    bool is_written = fb_run_write(r, &b);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_DFL);
+    assert_false(is_written);
+    fb_run_close(r);
 }
 
 static void no_folder_is_no_runs(void **state)
@@ -107,7 +129,7 @@ static pid_t start_writer(void)
             struct view_batch b = example(i);
             b.failed = -i; /* the two always fit together */
             b.key_count = 1 + i % VIEW_BATCH_KEYS;
-            fb_run_write(r, &b);
+            (void)fb_run_write(r, &b);
             if (i == 0 && write(ready[1], "x", 1) != 1)
                 _exit(1);
         }
@@ -195,6 +217,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_written_last_is_read, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(what_could_not_be_written_is_known, make_folder,
+                                        remove_folder),
         cmocka_unit_test(no_folder_is_no_runs),
         cmocka_unit_test_setup_teardown(readers_see_whole_states_of_one_that_runs, make_folder,
                                         remove_folder),
