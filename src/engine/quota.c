@@ -3,10 +3,11 @@
  * quota.c - the path by which a provider tells its quota for free: asked once, before the first
  * request under a credential leaves.
  *
- * It is a task like any other, under a key of its own (pool "(quota)"), so that it takes nothing from
- * the limits that it tells of. Until it has ended, for ten seconds at most, what is queued under
- * that provider and credential waits; then each limiter hears of its pool, once, without being
- * charged for it. Nothing depends on the answer: headers of later ones tell the same.
+ * It is a task like any other, under a key of its own (pool "(quota)"), so that it takes nothing
+ * from the limits that it tells of. Until it has ended, for ten seconds at most, what is queued
+ * under that provider and credential waits; then each limiter hears of its pool, once, without
+ * being charged for it. An answer that comes later than that, or is older than what a header told
+ * meanwhile, is dropped. Nothing depends on it: headers of later answers tell the same.
  */
 #include <errno.h>
 #include <string.h>
