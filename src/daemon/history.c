@@ -137,7 +137,6 @@ struct seconds {
     size_t sets;
     const struct figures *watched;
     int64_t at, parts; /* the at-th of so many seconds */
-    bool after_gap;    /* its sums are those of more than a second */
 };
 
 static bool is_known(const struct seconds *a, size_t set)
@@ -145,22 +144,13 @@ static bool is_known(const struct seconds *a, size_t set)
     return set < METER_SETS ? set < a->sets : a->watched != NULL;
 }
 
-static void drop_sums(struct figures *f, const struct figure_form *form, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (form[i].joined == SUM)
-            f->value[i] = NAN;
-}
-
-static void add_to(struct figures *pending, const struct seconds *a, size_t set, int ring)
+static void add_to(struct figures *pending, const struct seconds *a, size_t set)
 {
     const struct figures *whole = set < METER_SETS ? &a->now[set] : a->watched;
     const struct figure_form *form = set < METER_SETS ? FORMS : WATCHED;
     int count = set < METER_SETS ? FIGURES : WATCH_FIGURES;
     struct figures part = part_of(whole, form, count, a->at, a->parts);
 
-    if (a->after_gap && fb_history_form[ring].step_s == 1)
-        drop_sums(&part, form, count);
     merge(pending, &part, form, count);
 }
 
@@ -176,7 +166,7 @@ static void add_second(struct history *h, int64_t second, const struct seconds *
             if (!is_known(a, s) && !h->sample[s])
                 continue;
             if (is_known(a, s))
-                add_to(p, a, s, r);
+                add_to(p, a, s);
             if (!ends)
                 continue;
             if (make(h, s))
@@ -200,8 +190,7 @@ void fb_history_add(struct history *h, int64_t second, const struct figures *now
         return; /* the clock was set back: what was is kept until it is caught up with */
     if (missed > 86400)
         missed = 86400;
-    a.after_gap = missed >= HISTORY_LATE;
-    if (!a.after_gap)
+    if (missed < HISTORY_LATE)
         a.parts = missed + 1;
     for (int64_t i = missed; i > 0; i--, a.at += a.parts > 1)
         add_second(h, second - i, a.parts > 1 ? &a : &nothing);

@@ -86,8 +86,7 @@ void fb_history_fini(struct history *h);
  * The second that ends now. now[i] are the figures of set i, of `sets`; those of sums since the
  * last call. `watched` are those of what is watched; NULL: nothing is. A call that comes late by up
  * to HISTORY_LATE seconds stands for all of them: sums are spread over them. Longer gaps are filled
- * with nothing, since nothing is known of them; what sums have become meanwhile is no figure of the
- * second that ends the gap and is left out of it, and counts in longer steps, in which it ends.
+ * with nothing, since nothing is known of them.
  */
 void fb_history_add(struct history *h, int64_t second, const struct figures *now, size_t sets,
                     const struct figures *watched);

