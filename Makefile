@@ -484,6 +484,11 @@ bench-fetch: all $(BUILD)/bare ## fetching beside curl, wget2 and a bare loop, f
 	@tools/deps bench
 	@$(PYTHON) bench/fetch/peers.py --build $(BUILD) --json $(BUILD)/bench-fetch.json
 
+.PHONY: bench-help
+bench-help: all ## how long --help takes, beside curl --version
+	@tools/deps bench
+	@$(PYTHON) bench/cli/help.py --build $(BUILD)
+
 .PHONY: bench-observe
 bench-observe: all ## what it costs the daemon to be watched: alone and with clients, in pairs
 	@tools/deps bench
