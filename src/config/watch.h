@@ -133,6 +133,7 @@ struct config_watch {
     int64_t concurrency; /* looks under way */
     int64_t queue_max;   /* that wait */
     int64_t items_max;
+    int64_t attempts; /* at one update, of one item, from one source */
     struct config_aims aims;
     struct config_health health;
     struct config_cache cache;

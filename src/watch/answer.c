@@ -90,6 +90,18 @@ static void hold(struct watch *w, struct link *l, enum link_hold why, int64_t sp
     l->not_before_ns = fb_after(w->now_ns, span_ns);
 }
 
+/*
+ * Attempts at one update grow apart. When they are used up the update is given up: the next one
+ * comes no sooner than it would have come without a failure, a minute at the most.
+ */
+static int64_t until_next(struct watch *w, const struct link *l)
+{
+    int64_t wait_ns = fb_backoff_ns(l->failures, &w->rng);
+    int64_t aim_ns = fb_min64(w->plan.aims.aim_ns[l->item->state], 60 * FB_NS_PER_S);
+
+    return l->failures < w->plan.attempts ? wait_ns : fb_max64(wait_ns, aim_ns);
+}
+
 /* What pauses an item may come by chance within seconds: while it is young, one more is awaited. */
 static bool is_by_chance(const struct watch *w, const struct watch_item *i)
 {
@@ -106,7 +118,8 @@ static void on_failure(struct watch *w, struct link *l, enum failure failure)
     l->failure_ns = w->now_ns;
     l->failure = (uint8_t)failure;
     l->failures++;
-    hold(w, l, HOLD_BACKOFF, fb_backoff_ns(l->failures, &w->rng));
+    w->figures.given_up += l->failures == w->plan.attempts;
+    hold(w, l, HOLD_BACKOFF, until_next(w, l));
     if (is_ours(failure) || failure == FAIL_THROTTLED || l->domain->is_down)
         return;
     if (is_by_chance(w, i))

@@ -51,6 +51,7 @@ void fb_watch_live_plan(const struct config *c, struct watch_plan *ret_plan,
     ret_plan->concurrency = (int32_t)w->concurrency;
     ret_plan->queue_max = (int32_t)w->queue_max;
     ret_plan->items_max = (int32_t)w->items_max;
+    ret_plan->attempts = (int32_t)w->attempts;
     ret_plan->pause_failures = (int32_t)w->pause.failures;
     ret_plan->recycle_ns = c->recycle.time_ns;
     ret_plan->recycle_looks = c->recycle.tasks;

@@ -88,6 +88,7 @@ static void add_work(const struct watch_figures *f, const struct watch_plan *p, 
     fb_json_int(to, "begun", f->looks);
     add_ends(f->ended, to);
     fb_json_int(to, "retries", f->retries);
+    fb_json_int(to, "given_up", f->given_up);
     fb_json_int(to, "free", f->was_free);
     fb_json_int(to, "changes", f->changes);
     fb_buffer_add_char(to, '}');
@@ -241,6 +242,7 @@ static void add_settings(const struct watch_plan *p, struct buffer *to)
     fb_json_int(to, "queue_max", p->queue_max);
     fb_json_int(to, "items_max", p->items_max);
     fb_json_int(to, "history", p->history);
+    fb_json_int(to, "attempts", p->attempts);
     fb_json_int(to, "pause_failures", p->pause_failures);
     fb_json_int(to, "recycle_looks", p->recycle_looks);
     fb_json_real(to, "demote_below", p->reliability.demote, 3);

@@ -55,6 +55,7 @@ struct watch_figures {
     int64_t looks;                     /* begun */
     int64_t ended[LOOK_CANCELLED + 1]; /* of them, by enum look_end */
     int64_t retries;                   /* of them: after a failure of the same item there */
+    int64_t given_up;                  /* updates whose attempts were used up */
     int64_t was_free;                  /* of them: cost no permit */
     int64_t changes;                   /* versions made */
 

@@ -92,6 +92,7 @@ struct watch_plan {
     int32_t concurrency;    /* looks under way, of all domains together: 40 */
     int32_t queue_max;      /* looks that are due and wait: 1000 */
     int32_t items_max;      /* 200,000 */
+    int32_t attempts;       /* at one update of an item from one domain: 3 */
     int32_t pause_failures; /* in a row, at domains that answer for others: 5; 0: never pause */
     int64_t pause_ns;       /* 300 s */
     int32_t down_failures;  /* in a row, of a domain: then one look at a time, seldom: 5 */

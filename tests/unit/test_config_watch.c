@@ -39,6 +39,7 @@ static void defaults_are_those_of_the_watcher(void **state)
     assert_int_equal(made.concurrency, own.concurrency);
     assert_int_equal(made.queue_max, own.queue_max);
     assert_int_equal(made.items_max, own.items_max);
+    assert_int_equal(made.attempts, own.attempts);
     assert_int_equal(made.pause_failures, own.pause_failures);
     assert_int_equal(made.pause_ns, own.pause_ns);
     assert_int_equal(made.recycle_ns, own.recycle_ns);
@@ -59,6 +60,7 @@ static void what_is_said_is_in_the_plan(void **state)
                  "  idle: 1s\n" /* not below the interval */
                  "  concurrency: 7\n"
                  "  queue: 9\n"
+                 "  attempts: 4\n"
                  "  aims: {live: 3s}\n"
                  "  health: {degraded: 11s, failing: 13s, stall: 17s}\n"
                  "  cache: {live: 4s, static: 24h, missing: 5s, final: 6s, snapshots: 8}\n"
@@ -74,6 +76,7 @@ static void what_is_said_is_in_the_plan(void **state)
     assert_int_equal(p.list_ns, 21 * S);
     assert_int_equal(p.concurrency, 7);
     assert_int_equal(p.queue_max, 9);
+    assert_int_equal(p.attempts, 4);
     assert_int_equal(p.aims.aim_ns[ITEM_live], 3 * S);
     assert_int_equal(p.health.degraded_ns, 11 * S);
     assert_int_equal(p.health.failing_ns, 13 * S);
