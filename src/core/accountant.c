@@ -56,6 +56,7 @@ static int64_t most_at_once(const struct spec *s)
 
     for (int64_t i = 0; i < s->window_count; i++)
         most = fb_max64(most, s->window[i].effective);
+    assert(most >= 0);
     return most;
 }
 
@@ -78,6 +79,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
         .now_ns = now_ns,
         .key = fb_ticket_key(seed),
     };
+    assert(memory || fb_accountant_bytes(s) == 0);
     size_t ring_bytes = fb_tickets_bytes(most_at_once(s));
     fb_tickets_init(&a->tickets, memory, ring_bytes);
     if (ring_bytes > 0)
@@ -223,6 +225,7 @@ void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, 
     int64_t unused = charged(a, ticket, t) - (int64_t)cost;
     if (unused < 0 || end == TICKET_RECENT)
         refund(a, t, unused);
+    assert(t.cost >= 1);
     a->settled = ticket;
     a->settled_cost = cost;
 }
@@ -232,6 +235,7 @@ static int64_t default_hold(const struct accountant *a)
 {
     const struct controller *c = fb_accountant_controller(a);
 
+    assert(!c || c->default_hold);
     return c ? c->default_hold(&a->learned) : REFUSAL_HOLD;
 }
 
@@ -296,6 +300,7 @@ void fb_accountant_merge(struct accountant *a, int64_t level, uint64_t grants)
     assert(grants >= 1);
     a->in_flight += (int64_t)grants;
     a->units_out += (int64_t)grants;
+    assert(a->units_out >= a->in_flight);
 }
 
 bool fb_accountant_is_rested(const struct accountant *a, int64_t now_ns)

@@ -24,5 +24,6 @@ int64_t fb_backoff_ns(int64_t n, struct rng *rng)
 {
     int64_t base_ns = fb_backoff_base_ns(n);
 
+    assert(base_ns > 0 && base_ns <= CAP_S * FB_NS_PER_S);
     return base_ns + fb_jitter(rng, base_ns / 4);
 }

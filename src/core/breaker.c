@@ -15,6 +15,7 @@ static void breaker_enter(struct breaker *b, enum breaker_state state, int64_t n
 {
     assert(b->state != state);
     assert(now_ns >= b->since_ns);
+    assert(state != BREAKER_HALF_OPEN || b->state == BREAKER_OPEN);
     b->state = state;
     b->since_ns = now_ns;
     b->failures = 0;
@@ -49,6 +50,7 @@ void fb_breaker_try(struct breaker *b, int64_t now_ns)
 {
     if (b->state == BREAKER_OPEN && fb_breaker_ready_at(b, now_ns) > now_ns)
         b->since_ns = now_ns - b->open_ns;
+    assert(b->state != BREAKER_OPEN || fb_breaker_ready_at(b, now_ns) <= now_ns);
 }
 
 static bool is_trial(const struct breaker *b, int64_t sent_ns)

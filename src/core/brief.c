@@ -24,6 +24,7 @@ static_assert(sizeof(struct brief) == 24, "as the header says");
 
 bool fb_brief_fits(const struct accountant *pattern)
 {
+    assert(pattern->in_flight == 0);
     return fb_accountant_is_plain(pattern, pattern->now_ns);
 }
 
@@ -54,6 +55,7 @@ static void lay_out(const struct brief *b, const struct accountant *pattern, int
     ret_slot[FB_BUCKET_BASE] = now_ns;
     ret_slot[FB_BUCKET_GIVEN_BACK] = 0;
     ret_slot[FB_BUCKET_LEVEL] = missing(b, ret_slot[FB_BUCKET_TICKS], now_ns);
+    assert(ret_slot[FB_BUCKET_LEVEL] >= 0);
 }
 
 /* A debt of more than 73 years is one of 73. */
@@ -64,6 +66,7 @@ static void put_away(struct brief *b, const int64_t *slot)
     assert(slot[FB_BUCKET_TICKS] > 0 && slot[FB_BUCKET_BASE] <= FB_TIME_MAX);
     b->full_ns = slot[FB_BUCKET_BASE] + fb_min64(left / slot[FB_BUCKET_TICKS], FB_TIME_MAX);
     b->rest = (uint32_t)(left % slot[FB_BUCKET_TICKS]);
+    assert(b->rest < slot[FB_BUCKET_TICKS]);
 }
 
 /* ---- decisions ---- */
@@ -132,6 +135,7 @@ void fb_brief_cancel(struct brief *b, const struct accountant *pattern, uint64_t
     /* Whether an old one really was out is not known: its permit stays spent. */
     if (end(b, ticket, key, &t) != TICKET_RECENT)
         return;
+    assert(t.cost >= 1);
     struct ask q = {.now_ns = now_ns, .cost = t.cost};
     lay_out(b, pattern, now_ns, slot);
     OP(refund)(slot, &q);
@@ -159,6 +163,7 @@ void fb_brief_hold(struct brief *b, const struct accountant *pattern, int64_t un
     int64_t refill_ns = fb_min64(bucket[FB_BUCKET_BURST] / bucket[FB_BUCKET_TICKS], FB_TIME_MAX);
 
     assert(until_ns <= FB_TIME_MAX);
+    assert(refill_ns >= 0);
     if (b->full_ns >= until_ns + refill_ns)
         return;
     b->full_ns = until_ns + refill_ns;
@@ -195,6 +200,7 @@ void fb_brief_unfold(const struct brief *b, struct accountant *a, int64_t now_ns
     fb_tickets_unfold(&a->tickets, t);
     /* What each cost is not known here; it was at least one. */
     a->in_flight = fb_tickets_brief_out(&t);
+    assert(a->in_flight >= 0);
     a->units_out = a->in_flight;
     a->now_ns = fb_max64(a->now_ns, now_ns);
 }

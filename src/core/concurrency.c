@@ -39,13 +39,14 @@ static int64_t concurrency_ready_at(const int64_t *slot, const struct ask *q)
 static void concurrency_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
 {
     (void)now_ns;
-    assert(p->in_flight_max >= 0);
+    assert(p->in_flight_max >= 0 && p->in_flight_max <= FB_NO_CAP);
     slot[CAP] = p->in_flight_max;
 }
 
 static bool concurrency_idle(const int64_t *slot, int64_t now_ns)
 {
     (void)now_ns;
+    assert(slot[BOUND] >= 1 && slot[CAP] >= 0);
     return fb_min64(slot[BOUND], slot[CAP]) == FB_NO_CAP;
 }
 

@@ -8,6 +8,7 @@
 /* Which of two names comes first; one that is not there comes last. < 0: a. */
 static int order(const char *a, const char *b)
 {
+    assert(a || b);
     if (!a || !b)
         return !a - !b;
     return strcmp(a, b);
@@ -35,6 +36,7 @@ size_t fb_delta(const struct snapshot *from, const struct snapshot *to,
         i += which <= 0;
         k += which >= 0;
     }
+    assert(i == from->count && k == to->count && count <= i + k);
     return count;
 }
 
@@ -55,6 +57,7 @@ size_t fb_delta_apply(const struct snapshot *from, const struct delta_change *ch
         i += which <= 0;
         k += which >= 0;
     }
+    assert(i == from->count && k == count && fields <= i + k);
     return fields;
 }
 

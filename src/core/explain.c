@@ -40,6 +40,7 @@ static void add_figures(struct text *t, const struct accountant *a, const struct
 static void add_reason(struct text *t, const struct accountant *a, const struct verdict *v,
                        const struct ask *q)
 {
+    assert(v->cause && v->cause->says);
     fb_text_add(t, ": ");
     if (v->at_ns == FB_NEVER) {
         fb_text_add(t, v->cause->never_says ? v->cause->never_says : v->cause->says);
@@ -95,6 +96,7 @@ static void add_stated(struct text *t, const struct accountant *a, int64_t now_n
         fb_text_add(t, "No rate is stated.");
         return;
     }
+    assert(b.rate > 0.0 && words[b.by]);
     fb_text_add_number(t, b.rate);
     fb_text_add(t, words[b.by]);
 }
@@ -113,6 +115,7 @@ void fb_accountant_explain(const struct accountant *a, const struct verdict *v, 
         .now_ns = now_ns, .cost = cost, .in_flight = a->in_flight, .units_out = a->units_out};
 
     assert(cost >= 1);
+    assert(a->in_flight >= 0 && a->units_out >= 0);
     add_wait(ret_text, a, v, &q);
     if (is_held(v))
         return;

@@ -85,6 +85,7 @@ static uint64_t age_of(int64_t at_ns, int64_t now_ns)
 /* What would be before all times is as long ago as can be. */
 static int64_t instant_of(int64_t age_ns, int64_t now_ns, int64_t passed_ns)
 {
+    assert(passed_ns >= 0);
     if (age_ns == AGE_LONG_AGO)
         return FB_LONG_AGO;
     return fb_clamp64(now_ns - passed_ns - age_ns, FB_LONG_AGO, FB_TIME_MAX);
@@ -120,6 +121,7 @@ static bool is_within(const struct field *f, uint64_t word)
 {
     int64_t number = (int64_t)word;
 
+    assert(f->kind < sizeof(kinds) / sizeof(kinds[0]) && kinds[f->kind].size > 0);
     if (kinds[f->kind].is_real)
         return real_of(word) >= f->least && real_of(word) <= f->most;
     if (f->kind != FIELD_INSTANT)
@@ -134,6 +136,7 @@ const char *fb_fields_read(const struct field *f, size_t count, const uint64_t *
     assert(passed_ns >= 0 && passed_ns <= FB_TIME_MAX);
     assert(now_ns >= -FB_TIME_MAX && now_ns <= FB_TIME_MAX);
     for (size_t i = 0; i < count; i++) {
+        assert(f[i].name && f[i].least <= f[i].most);
         unsigned char *at = (unsigned char *)ret_value + f[i].offset;
         assert(f[i].offset % kinds[f[i].kind].size == 0);
         for (uint32_t n = 0; n < f[i].count; n++, at += kinds[f[i].kind].size, word++) {

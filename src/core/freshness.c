@@ -77,6 +77,8 @@ static int64_t pivot(const int64_t *at, size_t count)
     int64_t b = at[count / 2];
     int64_t c = at[count - 1];
 
+    assert(count > 0);
+
     return fb_max64(fb_min64(a, b), fb_min64(fb_max64(a, b), c));
 }
 
@@ -99,6 +101,7 @@ static size_t part(int64_t *at, size_t count, size_t *ret_first)
         else
             next++;
     }
+    assert(first < last && last <= count); /* the pivot is one of them */
     *ret_first = first;
     return last;
 }
@@ -126,6 +129,7 @@ static int64_t select_rank(int64_t *at, size_t count, size_t rank)
 /* How many must not exceed it, less 1; rounded up. */
 static size_t rank_of(size_t count, size_t percent)
 {
+    assert(count > 0 && percent >= 1 && percent <= 100);
     return (count * percent + 99) / 100 - 1;
 }
 
@@ -137,10 +141,12 @@ struct freshness_spread fb_freshness_spread(int64_t *ages_ns, size_t count)
         return s;
     size_t p50 = rank_of(count, 50);
     size_t p95 = rank_of(count, 95);
+    assert(p50 <= p95 && p95 < count);
     s.p95_ns = select_rank(ages_ns, count, p95);
     s.p50_ns = select_rank(ages_ns, p95 + 1, p50);
     s.oldest_ns = s.p95_ns;
     for (size_t i = p95 + 1; i < count; i++)
         s.oldest_ns = fb_max64(s.oldest_ns, ages_ns[i]);
+    assert(s.p50_ns <= s.p95_ns && s.p95_ns <= s.oldest_ns);
     return s;
 }

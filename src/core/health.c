@@ -49,6 +49,7 @@ const char *fb_health_name(enum health grade)
 static enum health grade_of_ages(const struct health_limits *l, const struct freshness_spread *live)
 {
     assert(live->p50_ns <= live->p95_ns && live->p95_ns <= live->oldest_ns);
+    assert(l->degraded_ns <= l->failing_ns);
     if (live->count == 0)
         return HEALTH_healthy;
     if (live->oldest_ns >= l->failing_ns)
@@ -85,12 +86,14 @@ int64_t fb_health_recovery_at(const struct health_state *h, const struct health_
         return FB_LONG_AGO;
     for (int i = 1; i < h->recoveries && i < DOUBLINGS_MAX && span_ns < l->patience_ns; i++)
         span_ns *= 2;
+    assert(span_ns >= l->recovery_ns);
     return fb_after(h->recovery_ns, fb_max64(l->recovery_ns, fb_min64(span_ns, l->patience_ns)));
 }
 
 static bool is_under_way(const struct health_state *h, const struct health_limits *l,
                          int64_t now_ns)
 {
+    assert(h->grade != HEALTH_recovering || h->recoveries > 0);
     return h->grade == HEALTH_recovering && now_ns - h->recovery_ns < l->recovery_ns;
 }
 
@@ -98,6 +101,7 @@ static bool is_under_way(const struct health_state *h, const struct health_limit
 
 static bool health_enter(struct health_state *h, enum health grade, int64_t now_ns)
 {
+    assert(grade < HEALTHS && now_ns >= h->since_ns);
     if (h->grade == grade)
         return false;
     h->grade = grade;
@@ -112,6 +116,7 @@ static struct health_verdict on_stall(struct health_state *h, const struct healt
         return (struct health_verdict){.changed = false};
     if (now_ns < fb_health_recovery_at(h, l))
         return (struct health_verdict){.changed = health_enter(h, HEALTH_failing, now_ns)};
+    assert(h->recovery_ns <= now_ns && h->recoveries >= 0);
     h->recovery_ns = now_ns;
     h->recoveries++;
     return (struct health_verdict){

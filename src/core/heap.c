@@ -30,6 +30,7 @@ static struct heap_node *meld(struct heap_node *a, struct heap_node *b)
     if (top->child)
         top->child->prev = under;
     top->child = under;
+    assert(top->child == under && !comes_before(under, top));
     top->next = NULL;
     return top;
 }
@@ -76,6 +77,7 @@ void fb_heap_add(struct heap *h, struct heap_node *n, int64_t order)
     assert(!fb_heap_has(n));
     *n = (struct heap_node){.order = order, .tie = h->added++};
     set_root(h, meld(h->root, n));
+    assert(fb_heap_has(n) && !comes_before(n, h->root));
 }
 
 /* Cut a node with all below it out of the tree. */
@@ -104,5 +106,6 @@ void fb_heap_remove(struct heap *h, struct heap_node *n)
         cut(n);
         set_root(h, meld(h->root, below));
     }
+    assert(!h->root || h->root->prev == h->root);
     n->prev = NULL;
 }

@@ -24,6 +24,7 @@ static inline int64_t fb_jitter(struct rng *r, int64_t most_ns)
 /* For a wait that was told: at most 1 % of it, and at most a second. */
 static inline int64_t fb_jitter_of_wait(struct rng *r, int64_t wait_ns)
 {
+    assert(wait_ns >= 0);
     return fb_jitter(r, fb_min64(wait_ns / 100, FB_NS_PER_S));
 }
 

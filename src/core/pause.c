@@ -25,10 +25,12 @@ void fb_pause_on_success(struct pause *p)
 void fb_pause_end(struct pause *p, int64_t now_ns)
 {
     p->until_ns = fb_min64(p->until_ns, now_ns);
+    assert(p->until_ns <= now_ns);
 }
 
 bool fb_pause_on_failure(struct pause *p, int64_t now_ns)
 {
+    assert(p->failures >= 0 && p->span_ns >= 0);
     /* What fails during a pause left before it. */
     if (p->failures_max == 0 || now_ns < p->until_ns)
         return false;

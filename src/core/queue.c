@@ -17,6 +17,7 @@ static const char *const names[] = {"", "high", "live", "imminent", "normal", "b
 
 static int level_of(enum priority p)
 {
+    assert((int)p >= PRIORITY_UNSET && p <= PRIORITY_BACKGROUND);
     return (p == PRIORITY_UNSET ? PRIORITY_NORMAL : (int)p) - 1;
 }
 
@@ -31,6 +32,7 @@ void fb_queue_init(struct queue *q, int64_t max, int32_t ageing)
 
 static void key_list_add(struct queue_list *l, struct queue_task *t)
 {
+    assert(!l->last == !l->first && (!l->last || !l->last->next));
     t->prev = t->to_front ? NULL : l->last;
     t->next = t->to_front ? l->first : NULL;
     *(t->prev ? &t->prev->next : &l->first) = t;
@@ -40,6 +42,7 @@ static void key_list_add(struct queue_list *l, struct queue_task *t)
 static void key_list_remove(struct queue_list *l, struct queue_task *t)
 {
     assert(t->prev ? t->prev->next == t : l->first == t);
+    assert(t->next ? t->next->prev == t : l->last == t);
     *(t->prev ? &t->prev->next : &l->first) = t->next;
     *(t->next ? &t->next->prev : &l->last) = t->prev;
     t->next = t->prev = NULL;
@@ -47,6 +50,7 @@ static void key_list_remove(struct queue_list *l, struct queue_task *t)
 
 static void level_list_add(struct queue_list *l, struct queue_task *t)
 {
+    assert(!l->last == !l->first && (!l->last || !l->last->newer));
     t->older = l->last;
     t->newer = NULL;
     *(l->last ? &l->last->newer : &l->first) = t;
@@ -56,6 +60,7 @@ static void level_list_add(struct queue_list *l, struct queue_task *t)
 static void level_list_remove(struct queue_list *l, struct queue_task *t)
 {
     assert(t->older ? t->older->newer == t : l->first == t);
+    assert(t->newer ? t->newer->older == t : l->last == t);
     *(t->older ? &t->older->newer : &l->first) = t->newer;
     *(t->newer ? &t->newer->older : &l->last) = t->older;
     t->newer = t->older = NULL;
@@ -81,6 +86,7 @@ static void stand_anew(struct queue_key *k, int level)
 
 static void leave_lane(struct queue_key *k)
 {
+    assert(k->lane);
     for (int i = 0; i < FB_QUEUE_LEVELS; i++)
         if (fb_heap_has(&k->ready[i]))
             fb_heap_remove(&k->lane->ready[i], &k->ready[i]);
@@ -106,6 +112,7 @@ void fb_queue_wait(struct queue *q, struct queue_key *k, int64_t at_ns)
 
 void fb_queue_stand_in(struct queue *q, struct queue_key *k, struct queue_lane *lane)
 {
+    assert(lane);
     stand_nowhere(q, k);
     assert(!k->lane && !fb_heap_has(&k->wait));
     k->wait_ns = 0;
@@ -219,6 +226,7 @@ static void delist(struct queue *q, struct queue_task *t)
         fb_heap_remove(&k->by_patience, &t->node);
         patience_anew(q, k);
     }
+    assert(k->in_level[level] > 0 && k->in_level[level] <= k->count);
     k->count--;
     k->in_level[level]--;
     if (k->lane)
@@ -328,6 +336,7 @@ int64_t fb_queue_next_at(const struct queue *q)
 
 enum priority fb_priority_find(const char *name)
 {
+    assert(name);
     for (int i = PRIORITY_HIGH; i <= PRIORITY_BACKGROUND; i++)
         if (strcmp(name, names[i]) == 0)
             return (enum priority)i;

@@ -52,6 +52,7 @@ enum quota_health fb_quota_health(int64_t limit, int64_t remaining)
 
     if (remaining <= 0)
         return QUOTA_EXHAUSTED;
+    assert(halves >= 2 && halves <= 8);
     if (halves == 2)
         return QUOTA_HEALTHY;
     return halves == 3 ? QUOTA_WARNING : QUOTA_CRITICAL;
@@ -62,6 +63,7 @@ enum quota_health fb_quota_health(int64_t limit, int64_t remaining)
 
 static int64_t up_to_ms(int64_t span_ns)
 {
+    assert(span_ns >= 0);
     return (span_ns + FB_NS_PER_MS - 1) / FB_NS_PER_MS;
 }
 
@@ -93,6 +95,7 @@ static int64_t delay_ns(const struct spacing *s, int64_t limit, int64_t remainin
     assert(time_left_ns >= 0 && cost >= 1 && reserve >= 0);
     fb_wide span = (fb_wide)time_left_ns * cost * multiplier(limit, remaining);
     fb_wide delay = (span + spend - 1) / spend;
+    assert(spend >= 2 && s->least_ns <= s->most_ns);
     if (delay > s->most_ns)
         return s->most_ns;
     return fb_max64((int64_t)delay, s->least_ns);
@@ -190,6 +193,7 @@ static void quota_take(int64_t *slot, const struct ask *q)
         return;
     int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
     slot[FB_QUOTA_NEXT] = fb_max64(slot[FB_QUOTA_NEXT], q->now_ns) + apart_ns;
+    assert(apart_ns > 0 && slot[FB_QUOTA_NEXT] > q->now_ns);
     slot[FB_QUOTA_AHEAD] = (fb_spacing_unpack(slot[FB_QUOTA_EVEN]).ahead - 1) * apart_ns;
 }
 
@@ -286,11 +290,13 @@ double fb_quota_rate(const int64_t *slot, int64_t units_out, int64_t now_ns)
     if (slot[FB_QUOTA_EVEN])
         return 1e9 / (double)spacing_ns(slot, units_out, 1, now_ns);
     int64_t spend = fb_max64(1, available(slot, units_out) - reserve_of(slot));
+    assert(spend >= 1 && slot[FB_QUOTA_OPENS] > now_ns);
     return (double)spend * 1e9 / (double)(slot[FB_QUOTA_OPENS] - now_ns);
 }
 
 static void add_amount(struct text *t, int64_t amount, const char *what)
 {
+    assert(amount >= 0);
     fb_text_add_int(t, amount);
     fb_text_add(t, what);
 }
@@ -302,6 +308,7 @@ static void add_spacing(const int64_t *slot, int64_t left, const struct ask *q, 
 
     add_amount(t, fb_max64(1, left - reserve_of(slot)), " over ");
     fb_text_add_span(t, slot[FB_QUOTA_OPENS] - q->now_ns);
+    assert(apart_ns > 0 && slot[FB_QUOTA_OPENS] > q->now_ns);
     if (multiplier(slot[FB_QUOTA_LIMIT], left) > 2) {
         fb_text_add(t, " x ");
         fb_text_add_fixed(t, (double)multiplier(slot[FB_QUOTA_LIMIT], left) / 2.0, 1);

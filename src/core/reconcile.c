@@ -36,6 +36,7 @@ static const struct snapshot_field *next_of(const struct merge *m, uint32_t i)
 {
     const struct snapshot *s = &m->source[i].says;
 
+    assert(i < m->count && m->at[i] <= s->count);
     return m->at[i] < s->count ? &s->field[m->at[i]] : NULL;
 }
 
@@ -69,6 +70,8 @@ static uint32_t first_of(const struct merge *m, uint32_t who)
 {
     uint32_t best = m->count;
 
+    assert(who != 0);
+
     for (uint32_t i = 0; i < m->count; i++)
         if (who >> i & 1 && (best == m->count || fb_reconcile_is_before(m->source, i, best)))
             best = i;
@@ -99,6 +102,8 @@ static struct reconciled take(struct merge *m, const char *name)
             r.disagree |= bit;
         m->at[i]++;
     }
+    assert(r.agree >> best & 1 && (r.agree & r.disagree) == 0);
+    assert((r.agree | r.disagree) == who);
     return r;
 }
 

@@ -84,6 +84,7 @@ void fb_recovery_init(struct recovery *r)
 static bool fits(const struct recovery_rule *rule, const char *operation, enum failure failure,
                  int32_t attempt)
 {
+    assert(failure < FAIL_KINDS && rule->from <= rule->to);
     if (rule->operation[0] && strcmp(rule->operation, operation) != 0)
         return false;
     if (rule->family != FAMILY_NONE && rule->family != failures[failure].family)
@@ -116,6 +117,7 @@ static bool is_used_up(const struct recovery *r, const struct recovery_rule *rul
 {
     bool is_bound = rule->to == FOREVER || r->bounds_all;
 
+    assert(r->attempts_max >= 1);
     return is_bound && failure != FAIL_THROTTLED && attempt >= r->attempts_max;
 }
 
@@ -162,6 +164,8 @@ static struct piece next_piece(const char **text, const char *ends)
 {
     struct piece p = {*text, strcspn(*text, ends)};
 
+    assert(p.at[p.size] == '\0' || strchr(ends, p.at[p.size]));
+
     *text += p.size;
     return p;
 }
@@ -172,6 +176,7 @@ static int mistake(struct fly_error *err, const struct piece *p, const char *exp
 
     if (!err)
         return -EINVAL;
+    assert(p->at && expected);
     fb_text_init(&t, err->text, sizeof(err->text));
     fb_text_add(&t, "\"");
     fb_text_add_bytes(&t, p->at, p->size);
@@ -314,6 +319,7 @@ int fb_recovery_add(struct recovery *r, const char *text, struct fly_error *err)
     assert(r->count + count <= FB_RECOVERY_RULES_MAX);
     memmove(&r->rule[count], r->rule, (size_t)r->count * sizeof(r->rule[0]));
     memcpy(r->rule, added, (size_t)count * sizeof(added[0]));
+    assert(r->count >= 0 && r->count <= FB_RECOVERY_RULES_MAX);
     r->count += count;
     return 0;
 }
@@ -346,6 +352,7 @@ const char *fb_strategy_name(enum strategy s)
 
 int fb_recovery_mode_find(const char *name)
 {
+    assert(name);
     for (int i = 0; i < MODE_KINDS; i++)
         if (strcmp(name, modes[i]) == 0)
             return i;

@@ -50,6 +50,7 @@ void fb_reliability_on_failure(struct reliability *r, int64_t now_ns)
 /* 1 up to what is expected, then in proportion. */
 static double promptness(int64_t latency_ns, int64_t expected_ns)
 {
+    assert(latency_ns >= 0 && expected_ns > 0);
     return latency_ns <= expected_ns ? 1.0 : (double)expected_ns / (double)latency_ns;
 }
 
@@ -69,6 +70,7 @@ struct reliability_figures fb_reliability_figures(const struct reliability *r,
         failures += r->last[i].latency_ns == FAILED;
         sum_ns += fb_max64(0, r->last[i].latency_ns);
     }
+    assert(failures <= f.requests && f.requests <= FB_RELIABILITY_LAST);
     uint32_t successes = f.requests - failures;
     if (successes > 0)
         f.latency_ns = sum_ns / successes;
@@ -76,6 +78,7 @@ struct reliability_figures fb_reliability_figures(const struct reliability *r,
         f.failure_rate = (double)failures / f.requests;
     f.score = (double)(successes + FB_RELIABILITY_PRIOR) / (f.requests + FB_RELIABILITY_PRIOR) *
               promptness(f.latency_ns, l->latency_ns);
+    assert(f.score >= 0.0 && f.score <= 1.0);
     return f;
 }
 

@@ -38,6 +38,7 @@ static void move_on(struct retry_budget *b, int64_t now_ns)
 {
     b->balance = balance_at(b, now_ns);
     b->now_ns = fb_max64(b->now_ns, now_ns);
+    assert(b->balance >= 0 && b->now_ns >= now_ns);
 }
 
 void fb_retry_budget_request(struct retry_budget *b, int64_t now_ns)
@@ -51,6 +52,7 @@ int64_t fb_retry_budget_ready_at(const struct retry_budget *b, int64_t now_ns)
 {
     int64_t missing = RETRY - balance_at(b, now_ns);
 
+    assert(missing <= RETRY);
     return missing <= 0 ? now_ns : fb_after(now_ns, (missing + PER_NS - 1) / PER_NS);
 }
 

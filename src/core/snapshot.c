@@ -21,6 +21,7 @@ const char *fb_snapshot_find(const struct snapshot *s, const char *name)
     assert(name);
     while (first < end) {
         size_t middle = first + (end - first) / 2;
+        assert(middle < s->count);
         int order = strcmp(name, s->field[middle].name);
         if (order == 0)
             return s->field[middle].value;

@@ -19,6 +19,7 @@ static const struct {
 
 static bool same_shape(const struct accountant *a, const struct accountant *fresh)
 {
+    assert(fresh->tickets.words > 0);
     return a->in_force == fresh->in_force && a->plain == fresh->plain &&
            a->learner == fresh->learner && a->watched == fresh->watched &&
            a->tickets.words == fresh->tickets.words &&
@@ -77,6 +78,7 @@ bool fb_accountant_relearn(struct accountant *a, const struct accountant *fresh)
     if (!c)
         return true;
     assert(a->learner == fresh->learner);
+    assert(c->fields && c->field_count > 0 && c->resume);
     assert(fb_fields_words(c->fields, c->field_count) <= WORDS_MAX);
     mend_flags(c, &found);
     fb_fields_write(c->fields, c->field_count, &found, a->now_ns, word);

@@ -26,6 +26,7 @@ static int bucket_of(int64_t span_ns)
     if (units < PARTS)
         return (int)units;
     int octave = 63 - __builtin_clzll(units) - PART_BITS;
+    assert(octave >= 0);
     int bucket = (octave + 1) * PARTS + (int)((units >> octave) & (PARTS - 1));
     return bucket < FB_SPANS_BUCKETS ? bucket : FB_SPANS_BUCKETS - 1;
 }
@@ -41,6 +42,7 @@ int64_t fb_spans_begin(int bucket)
 
 void fb_spans_add(struct spans *h, int64_t span_ns)
 {
+    assert(h->count >= 0);
     h->bucket[bucket_of(span_ns)]++;
     h->count++;
 }
@@ -57,6 +59,7 @@ int64_t fb_spans_share(const struct spans *h, double share)
         return 0;
     for (int i = 0; i < FB_SPANS_BUCKETS - 1; i++) {
         seen += h->bucket[i];
+        assert(seen <= h->count);
         if (seen > 0 && (double)seen >= wanted)
             return fb_spans_begin(i + 1);
     }

@@ -216,6 +216,7 @@ static int fail_unknown(const struct reading *r, struct fly_error *err, const ch
 
     fb_text_init(&t, list, sizeof(list));
     fb_text_add(&t, "one of ");
+    assert(WORD_COUNT > 0 && (r->more || r->more_count == 0));
     for (size_t i = 0; i < WORD_COUNT; i++) {
         fb_text_add(&t, i > 0 ? ", " : "");
         fb_text_add(&t, words[i].name);
@@ -268,6 +269,7 @@ static int read_more(struct reading *r, const char *word, size_t name_size, cons
     for (size_t i = 0; i < r->more_count; i++) {
         const struct spec_word *w = &r->more[i];
 
+        assert(w->name && w->read && w->expects);
         if (!is_named(word, name_size, w->name))
             continue;
         if (said_before(r, WORD_COUNT + FB_CONSTRAINT_COUNT + i) && !w->repeatable)
@@ -422,6 +424,7 @@ static void fill_defaults(struct spec *s)
         /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
         w->effective = fb_max64(1, w->limit * (FB_MILLION - s->margin_ppm) / FB_MILLION);
         assert(w->effective <= w->limit);
+        assert(w->effective >= 1 && w->length_ns >= 1);
     }
 }
 

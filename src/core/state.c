@@ -97,6 +97,7 @@ static uint64_t checksum(const unsigned char *bytes, size_t size)
 {
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
 
+    assert(size >= WORDS_AT);
     for (size_t i = 0; i < size; i++)
         sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
     return sum;
@@ -122,6 +123,7 @@ static size_t words_of(const struct accountant *a)
 
     if (c)
         words += fb_fields_words(c->fields, c->field_count);
+    assert(words > 0);
     assert(words <= WORDS_MAX);
     return words;
 }
@@ -135,6 +137,7 @@ size_t fb_state_bytes(const struct accountant *a)
 
 static bool in_force(const struct accountant *a, int constraint)
 {
+    assert(constraint >= 0 && constraint < FB_CONSTRAINT_COUNT);
     return a->in_force >> constraint & 1;
 }
 
@@ -186,6 +189,7 @@ static int refuse(struct fly_error *err, const char *why, const char *what)
 {
     struct text t;
 
+    assert(why && what);
     if (err) {
         fb_text_init(&t, err->text, sizeof(err->text));
         fb_text_add(&t, "saved state: ");
@@ -199,6 +203,8 @@ static int refuse(struct fly_error *err, const char *why, const char *what)
 static const char *fault_of(const struct accountant *a, const unsigned char *bytes, size_t size)
 {
     static const unsigned char zeroes[4];
+
+    assert(bytes || size == 0);
 
     if (size < WORDS_AT + SUM_BYTES)
         return "cut short";

@@ -139,6 +139,7 @@ void fb_tickets_carry(struct tickets *t, const struct tickets *from)
     uint64_t kept = 64u * (t->words < from->words ? t->words : from->words);
 
     assert(t->newest == 0 && t->old == 0);
+    assert(from->words > 0 && t->words > 0);
     t->newest = from->newest;
     t->old = from->old;
     for (uint64_t age = 0; age < 64u * from->words; age++) {
@@ -177,6 +178,7 @@ struct tickets_brief fb_tickets_fold(const struct tickets *t)
         else
             old += !ended;
     }
+    assert(old >= t->old);
     b.old = at_most_16(old);
     return b;
 }
@@ -187,6 +189,7 @@ void fb_tickets_unfold(struct tickets *t, struct tickets_brief brief)
 
     /* Once around the ids: what is subtracted from it stays a number of a grant. */
     t->newest = UINT64_C(1) << 16 | brief.newest;
+    assert((uint16_t)t->newest == brief.newest);
     t->old = brief.old;
     for (uint64_t age = 0; age < 64; age++)
         if (!(brief.ended >> age & 1))

@@ -2,6 +2,7 @@
 /* trace.c - four numbers in hexadecimal, of which one is taken. */
 #include "core/trace.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 enum { VERSION_DIGITS = 2, ID_DIGITS = 32, PARENT_DIGITS = 16, FLAGS_DIGITS = 2 };
@@ -48,6 +49,7 @@ bool fb_trace_id(const char *traceparent, char ret_id[FB_TRACE_BYTES])
 
     for (size_t i = 0; is_good && i < ID_DIGITS; i++)
         ret_id[i] = traceparent[VERSION_DIGITS + 1 + i];
+    assert(ret_id && ID_DIGITS < FB_TRACE_BYTES);
     ret_id[is_good ? ID_DIGITS : 0] = '\0';
     return is_good;
 }

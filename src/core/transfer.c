@@ -18,6 +18,7 @@
 
 static bool both_have(const struct accountant *a, const struct accountant *b, int constraint)
 {
+    assert(constraint >= 0 && constraint < FB_CONSTRAINT_COUNT);
     return (a->in_force & b->in_force) >> constraint & 1;
 }
 
@@ -28,6 +29,7 @@ static void carry_told(struct accountant *to, const struct accountant *from)
     int64_t even = quota[FB_QUOTA_EVEN];
     int64_t reserve = quota[FB_QUOTA_RESERVE];
 
+    assert(hold[FB_HOLD_RAMP] == 0); /* fresh */
     hold[FB_HOLD_UNTIL] = from->slot[FB_SLOT_hold + FB_HOLD_UNTIL];
     hold[FB_HOLD_RAMP] = from->slot[FB_SLOT_hold + FB_HOLD_RAMP];
     if (!both_have(to, from, FB_CONSTRAINT_quota))
@@ -51,6 +53,7 @@ static void carry_bucket(struct accountant *to, const struct accountant *from)
     int64_t there = was[FB_BUCKET_BURST] / was[FB_BUCKET_PERMIT] - fb_bucket_owed(was, to->now_ns);
     assert(was[FB_BUCKET_PERMIT] >= 1 && slot[FB_BUCKET_PERMIT] >= 1);
     int64_t room = slot[FB_BUCKET_BURST] / slot[FB_BUCKET_PERMIT];
+    assert(room >= 0);
     if (there < room)
         fb_bucket_owe(slot, room - there, to->now_ns, 0);
 }
@@ -81,6 +84,8 @@ void fb_accountant_transfer(struct accountant *to, const struct accountant *from
 {
     struct accountant fresh = *to;
 
+    assert(to != from);
+
     carry_grants(to, from);
     if (to->learner == from->learner) {
         to->learned = from->learned;
@@ -93,5 +98,6 @@ void fb_accountant_transfer(struct accountant *to, const struct accountant *from
                         both_have(to, from, FB_CONSTRAINT_window) ? &from->slot[FB_SLOT_window]
                                                                   : NULL,
                         from->tickets.newest > 0, to->now_ns);
+    assert(to->in_flight == from->in_flight && to->units_out == from->units_out);
     fb_accountant_skip_id(to);
 }

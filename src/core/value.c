@@ -31,6 +31,7 @@ static size_t read_digits(const char *text, size_t most, int64_t *value)
 
     for (; at < most && text[at] >= '0' && text[at] <= '9'; at++)
         *value = *value * 10 + (text[at] - '0');
+    assert(at <= most && *value >= 0);
     return at;
 }
 
@@ -75,6 +76,7 @@ static const struct {
 
 static int64_t unit_ns(const char *name)
 {
+    assert(name);
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strcmp(units[i].name, name) == 0)
             return units[i].ns;
@@ -147,6 +149,7 @@ enum value_error fb_value_count(const char *text, int64_t *ret_count)
         return VALUE_NOT_POSITIVE;
     if (d.digits > FB_COUNT_MAX)
         return VALUE_TOO_LARGE;
+    assert(d.digits >= 1);
     *ret_count = d.digits;
     return VALUE_OK;
 }
@@ -159,6 +162,7 @@ enum value_error fb_value_share(const char *text, int64_t *ret_ppm)
     assert(text && ret_ppm);
     if (used == 0 || strcmp(text + used, "%") != 0)
         return classify(text + used, used > 0);
+    assert(d.scale >= 1 && d.scale <= 1000000000);
     if (d.digits >= 100 * d.scale)
         return VALUE_TOO_LARGE;
     /* Finer than a millionth is rounded up: a larger margin errs towards waiting. */

@@ -396,6 +396,7 @@ static int64_t spread(const struct windows *m)
         keep_largest(largest, m->latency_ns[i]);
         keep_largest(smallest, -m->latency_ns[i]);
     }
+    assert((count - 1) / 100 < EXTREMES && largest[0] >= largest[EXTREMES - 1]);
     return largest[(count - 1) / 100] + smallest[(count - 1) / 100];
 }
 
@@ -407,6 +408,7 @@ static void window_report(int64_t *slot, const struct answer *a, struct rng *rng
     (void)rng;
     if (o->status == 0 || o->latency_ns < 0)
         return;
+    assert(m->measured >= 0);
     m->latency_ns[m->measured % LATENCIES] = fb_min64(o->latency_ns, FB_TIME_MAX);
     m->measured++;
     if (m->measured % MEASURE_EVERY == 0)
@@ -428,6 +430,7 @@ static void window_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
         struct window *w = &m->window[i];
         /* Rounded down, towards waiting; but a window of 1 is not one of 0. */
         w->limit = fb_max64(1, w->effective * share_ppm / FB_MILLION);
+        assert(w->limit <= w->effective);
     }
 }
 
@@ -452,6 +455,7 @@ int64_t fb_window_used(const int64_t *slot, int64_t now_ns)
 
     for (int64_t i = 0; i < m->count; i++)
         most = fb_max64(most, used_of(m, &m->window[i], now_ns));
+    assert(most >= 0);
     return most;
 }
 

@@ -35,6 +35,7 @@ void fb_aimd_refused(struct aimd *a)
 {
     assert(a->floor > 0.0 && a->floor <= a->ceiling);
     a->rate = at_least(a->rate * CUT, a->floor);
+    assert(a->rate >= a->floor && a->rate <= a->ceiling);
     a->successes = 0;
 }
 
@@ -60,6 +61,7 @@ static struct aimd begin(const struct spec *s)
         ceiling = at_least(at_least(FB_AIMD_CEILING, rate), floor);
     if (floor <= 0.0)
         floor = at_most(FB_AIMD_FLOOR, rate > 0.0 ? rate : ceiling);
+    assert(floor > 0.0 && floor <= ceiling);
     if (rate <= 0.0)
         rate = FB_AIMD_RATE;
     return (struct aimd){
@@ -119,6 +121,7 @@ static void aimd_resume(union controller_state *c, struct pace *p, int64_t now_n
 {
     (void)now_ns;
     c->aimd.rate = at_most(at_least(c->aimd.rate, c->aimd.floor), c->aimd.ceiling);
+    assert(c->aimd.rate >= c->aimd.floor && c->aimd.rate <= c->aimd.ceiling);
     p->rate = c->aimd.rate;
 }
 
@@ -142,6 +145,7 @@ static void aimd_explain(const union controller_state *c, const struct pace *p, 
                          struct text *ret_text)
 {
     (void)now_ns;
+    assert(p->rate > 0.0 && c->aimd.successes >= 0 && c->aimd.successes < RUN);
     fb_text_add_number(ret_text, p->rate);
     fb_text_add(ret_text, "/s by aimd: -20 % at each refusal, +1 % after 100 successes in a row (");
     fb_text_add_int(ret_text, c->aimd.successes);

@@ -49,6 +49,7 @@ static void change_reduction(struct step *s, int64_t points)
     uint8_t reduction = (uint8_t)fb_clamp64(s->reduction + points, 0, REDUCTION_MAX);
 
     assert(points >= -BACK && points <= 30);
+    assert(reduction <= REDUCTION_MAX);
     if (reduction != s->reduction)
         s->agreeing = 0;
     s->reduction = reduction;
@@ -106,6 +107,7 @@ int64_t fb_step_recovery_ns(const struct step *s)
             sorted[at] = sorted[at - 1];
         sorted[at] = s->wait_ms[i];
     }
+    assert(sorted[0] <= sorted[count - 1]);
     return sorted[count / 2] * FB_NS_PER_MS;
 }
 
@@ -183,6 +185,7 @@ static void step_learned(const union controller_state *c, const struct pace *p,
 {
     (void)p;
     ret_learned->reduction = (double)c->step.reduction / 100.0;
+    assert(ret_learned->reduction >= 0.0 && ret_learned->reduction < 1.0);
     ret_learned->confidence = fb_step_confidence(&c->step);
     ret_learned->recovery_ns = fb_step_recovery_ns(&c->step);
     ret_learned->changed_ns = c->step.changed_ns;
@@ -199,6 +202,7 @@ static void step_explain(const union controller_state *c, const struct pace *p, 
     const struct step *s = &c->step;
 
     (void)now_ns;
+    assert(s->reduction <= REDUCTION_MAX && s->success_row < BACK_EVERY);
     if (p->rate > 0.0) {
         fb_text_add_number(ret_text, p->rate);
         fb_text_add(ret_text, "/s by step: ");
