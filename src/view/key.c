@@ -57,6 +57,8 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
 {
     if (k->ready_ns <= now_ns)
         return "";
+    if (strcmp(k->cause, "hold") == 0 && k->flags & VIEW_KEY_SPENT)
+        return "learned";
     if (strcmp(k->cause, "hold") != 0 || k->refused_ns == 0)
         return k->cause;
     return is_told_to_wait(k) ? "Retry-After" : "refused";

@@ -20,9 +20,10 @@ static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "h
 
 enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
 {
+    bool is_held = strcmp(k->cause, "hold") == 0 && !(k->flags & VIEW_KEY_SPENT);
+
     if (!fb_view_key_has_quota(k, now_ns)) /* of a refusal nobody said how much is left */
-        return strcmp(k->cause, "hold") == 0 && fb_view_key_waits(k, now_ns) ? VIEW_WARNING
-                                                                             : VIEW_HEALTHY;
+        return is_held && fb_view_key_waits(k, now_ns) ? VIEW_WARNING : VIEW_HEALTHY;
     double left = (double)k->quota_left / (double)k->quota_limit;
     return k->quota_left <= 0 ? VIEW_EXHAUSTED
            : left < 0.2       ? VIEW_CRITICAL

@@ -505,6 +505,53 @@ static void why_says_until_when_and_what_would_change_it(void **state)
     json_decref(j);
 }
 
+/* Nobody asked for it: what was learned is used up, or has to be tried. */
+static void what_learns_is_not_told_as_the_server(void **state)
+{
+    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + 41 * S};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.has_key = true;
+    v.key = held();
+    v.key.queued = 0;
+    v.key.retry_after_ns = 0;
+    v.key.flags |= VIEW_KEY_PACED;
+    assert_string_equal(fb_view_key_because(&v.key, NOW), "refused");
+    assert_int_equal(fb_view_health(&v.key, NOW), VIEW_WARNING);
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "  because  hold: no server said for how long: one request tries it then\n"
+          "  rule     status 429, without a time\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   the answer to that request.\n");
+    v.key.flags |= VIEW_KEY_SPENT;
+    assert_string_equal(fb_view_key_because(&v.key, NOW), "learned");
+    assert_int_equal(fb_view_health(&v.key, NOW), VIEW_HEALTHY);
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "  because  hold: what the learned limit allows until then is used up\n"
+          "  rule     learned: ~9.94/s, confidence 92 %\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   only time: then it goes on by itself. --limit states a limit,\n"
+          "           'flyball learned reset' begins anew.\n");
+    fb_view_put(v.key.cause, sizeof v.key.cause, "ramp");
+    v.key.flags &= ~VIEW_KEY_SPENT;
+    v.until_ns = VIEW_NEVER;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until an answer comes\n"
+          "  because  ramp: one request is out to see how the others may go on\n"
+          "  rule     status 429, without a time\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   its answer.\n");
+}
+
 static void a_rule_is_a_spec_or_what_was_learned(void **state)
 {
     struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
@@ -696,6 +743,7 @@ int main(void)
         cmocka_unit_test(no_width_is_exceeded),
         cmocka_unit_test(colour_is_added_to_the_words),
         cmocka_unit_test(why_says_until_when_and_what_would_change_it),
+        cmocka_unit_test(what_learns_is_not_told_as_the_server),
         cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
         cmocka_unit_test(learned_is_a_table),
         cmocka_unit_test(deferred_is_a_table),
