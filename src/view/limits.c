@@ -12,8 +12,7 @@
 #include "util/json.h"
 #include "view/words.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define LABEL    13 /* columns */
+#define LABEL 13 /* columns */
 
 static const char *const HEALTH[] = {"EXHAUSTED", "CRITICAL", "WARNING", "HEALTHY"};
 static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "healthy"};
@@ -76,7 +75,7 @@ static void add_quota(const struct view_key *k, const struct view_style *style, 
     fb_words_span(k->quota_reset_ns - now_ns, to);
     if (style->verbose) {
         fb_buffer_add_text(to, " (");
-        fb_words_instant(k->quota_reset_ns / NS_PER_S, to);
+        fb_words_moment(k->quota_reset_ns, now_ns, style->zone_s, to);
         fb_buffer_add_char(to, ')');
     }
     fb_buffer_add_char(to, '\n');

@@ -247,15 +247,12 @@ static void add_verdict(const struct view_why *v, const struct view_style *style
         fb_buffer_add_text(to, " until an answer comes");
     } else if (v->until_ns > now_ns) {
         fb_buffer_add_text(to, " until ");
-        fb_words_instant(v->until_ns / NS_PER_S + (v->until_ns % NS_PER_S > 0), to);
+        fb_words_moment(v->until_ns, now_ns, style->zone_s, to);
         fb_buffer_add_text(to, ", in ");
         fb_words_span(v->until_ns - now_ns, to);
     } else if (v->until_ns > 0) {
-        fb_buffer_add_text(to, "; the time was ");
-        fb_words_instant(v->until_ns / NS_PER_S, to);
-        fb_buffer_add_text(to, ", ");
-        fb_words_span(now_ns - v->until_ns, to);
-        fb_buffer_add_text(to, " ago");
+        fb_buffer_add_text(to, v->verdict == VIEW_VERDICT_waited ? "; it did until " : "; due ");
+        fb_words_when(v->until_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
 }

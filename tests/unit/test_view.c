@@ -182,7 +182,7 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "\n"
           "github/core (credential a91f):\n"
           "  Remaining: 700 / 5,000 (14%)\n"
-          "  Resets in: 42m (2026-11-15T15:14:07Z)\n"
+          "  Resets in: 42m (15:14:07)\n"
           "  Window:    800 left of 810/min, as stated\n"
           "  Stated:    window=900/1m (preset)\n"
           "  Told by:   x-ratelimit-*\n"
@@ -486,7 +486,7 @@ static void why_says_until_when_and_what_would_change_it(void **state)
     fb_view_why_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
           "https://api.crossref.org/works/1\n"
-          "\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "\u2016 waits until 14:32:48, in 41 s\n"
           "  because  hold: a refusal holds the whole key\n"
           "  rule     Retry-After: 44, with status 429\n"
           "  key      api.crossref.org, 190 queued\n"
@@ -521,7 +521,7 @@ static void what_learns_is_not_told_as_the_server(void **state)
     assert_int_equal(fb_view_health(&v.key, NOW), VIEW_WARNING);
     fb_view_why_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "x\n\u2016 waits until 14:32:48, in 41 s\n"
           "  because  hold: no server said for how long: one request tries it then\n"
           "  rule     status 429, without a time\n"
           "  key      api.crossref.org\n"
@@ -532,7 +532,7 @@ static void what_learns_is_not_told_as_the_server(void **state)
     assert_int_equal(fb_view_health(&v.key, NOW), VIEW_HEALTHY);
     fb_view_why_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
+          "x\n\u2016 waits until 14:32:48, in 41 s\n"
           "  because  hold: what the learned limit allows until then is used up\n"
           "  rule     learned: ~9.94/s, confidence 92 %\n"
           "  key      api.crossref.org\n"
@@ -552,6 +552,28 @@ static void what_learns_is_not_told_as_the_server(void **state)
           "  change   its answer.\n");
 }
 
+#define AGAIN "  change   running its batch again with --deferred, at that time.\n"
+
+/* Every time on the clock of whoever reads it. */
+static void what_is_past_is_told_in_plain_words(void **state)
+{
+    struct view_why v = {
+        .subject = "the last wait", .verdict = VIEW_VERDICT_waited, .until_ns = NOW - 65 * S};
+    struct view_style style = PLAIN;
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    style.zone_s = 3600;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u25cf waits no longer; it did until 1m 5s ago (15:31:02)\n");
+    v.verdict = VIEW_VERDICT_deferred;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u2016 deferred; due 1m 5s ago (15:31:02)\n" AGAIN);
+    v.until_ns = NOW + 41 * S;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u2016 deferred until 15:32:48, in 41 s\n" AGAIN);
+}
+
 static void a_rule_is_a_spec_or_what_was_learned(void **state)
 {
     struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
@@ -563,7 +585,7 @@ static void a_rule_is_a_spec_or_what_was_learned(void **state)
     v.key.queued = 0;
     fb_view_why_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
+          "x\n\u2016 waits until 14:32:08, in 1 s\n"
           "  because  bucket: the rate allows no more yet\n"
           "  rule     learned: ~9.94/s, confidence 92 %\n"
           "  key      api.crossref.org\n"
@@ -573,7 +595,7 @@ static void a_rule_is_a_spec_or_what_was_learned(void **state)
     fb_view_put(v.key.said_by, sizeof v.key.said_by, "command line");
     fb_view_why_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
+          "x\n\u2016 waits until 14:32:08, in 1 s\n"
           "  because  bucket: the rate allows no more yet\n"
           "  rule     rate=2/s (command line)\n"
           "  key      api.crossref.org\n"
@@ -636,9 +658,9 @@ static void deferred_is_a_table(void **state)
     (void)state;
     fb_view_deferred_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "not before            from now  item  where                why        list\n"
-          "2026-11-15T15:32:07Z  in 1h     7     https://a.example/7  throttled  urls.txt\n"
-          "not known                       8     https://a.example/8  robots     urls.txt\n");
+          "not before  from now  item  where                why        list\n"
+          "15:32:07    in 1h     7     https://a.example/7  throttled  urls.txt\n"
+          "not known             8     https://a.example/8  robots     urls.txt\n");
     fb_view_deferred_json(&v, NOW, &b);
     json_t *j = check_json(&b, "flyball.deferred/1");
     assert_int_equal(json_array_size(json_object_get(j, "deferred")), 2);
@@ -669,16 +691,16 @@ static void audit_is_a_line_for_each_event(void **state)
     (void)state;
     fb_view_audit_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "time                  key          event   cause\n"
-          "14:32:06              github/core  hold    retry-after  held for 41 s\n"
-          "2026-11-13T14:32:07Z               reload  operator     flyball.yaml read\n");
+          "time                 key          event   cause\n"
+          "14:32:06             github/core  hold    retry-after  held for 41 s\n"
+          "2026-11-13 14:32:07               reload  operator     flyball.yaml read\n");
     struct view_style wide = PLAIN;
     wide.width = 100;
     fb_view_audit_text(&v, &wide, NOW, &b);
     check(&b, &wide,
-          "time                  key          event   cause        outcome\n"
-          "14:32:06              github/core  hold    retry-after           held for 41 s\n"
-          "2026-11-13T14:32:07Z               reload  operator     refused  flyball.yaml read\n");
+          "time                 key          event   cause        outcome\n"
+          "14:32:06             github/core  hold    retry-after           held for 41 s\n"
+          "2026-11-13 14:32:07               reload  operator     refused  flyball.yaml read\n");
     fb_view_audit_json(&v, NOW, &b);
     json_t *j = check_json(&b, "flyball.audit/1");
     const json_t *first = json_array_get(json_object_get(j, "events"), 0);
@@ -744,6 +766,7 @@ int main(void)
         cmocka_unit_test(colour_is_added_to_the_words),
         cmocka_unit_test(why_says_until_when_and_what_would_change_it),
         cmocka_unit_test(what_learns_is_not_told_as_the_server),
+        cmocka_unit_test(what_is_past_is_told_in_plain_words),
         cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
         cmocka_unit_test(learned_is_a_table),
         cmocka_unit_test(deferred_is_a_table),
