@@ -391,10 +391,17 @@ static void several_batches_are_a_table(void **state)
     second.updated_ns = NOW - 5 * MIN;
     fb_view_status_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "batch           state      items                rate  429s  until\n"
-          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)  9.70/s     2  in 19 s\n"
-          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)  9.70/s     2  "
-          "5m ago, killed\n");
+          "batch           state      items              failed    rate  until\n"
+          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)       2  9.70/s  in 19 s\n"
+          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)       2  9.70/s  5m ago, killed\n");
+    fb_view_put(second.name, sizeof second.name,
+                "batch-1794753127-12"); /* was given, and is whole */
+    fb_view_put(first.name, sizeof first.name, "fetch-of-mine-of-today");
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "batch                   state      items              failed  until\n"
+          "fetch-of-mine-of-today  \u2016 holding  412 of 600 (68 %)       2  in 19 s\n"
+          "batch-1794753127-12     \u25cb idle     412 of 600 (68 %)       2  5m ago, killed\n");
     fb_view_status_text(&(struct view_status){0}, &PLAIN, NOW, &b);
     check(&b, &PLAIN, "No batch is known. Try: flyball fetch urls.txt\n");
 }
