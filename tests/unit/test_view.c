@@ -279,6 +279,42 @@ static void several_batches_are_a_table(void **state)
     check(&b, &PLAIN, "No batch is known. Try: flyball fetch urls.txt\n");
 }
 
+/* Servers that answer are well, items that fail are not. */
+static void what_fails_is_seen_at_once(void **state)
+{
+    struct view_batch some = batch();
+    const struct view_batch *all[] = {&some};
+    struct view_daemon d = {.version = "1", .pid = 7, .began_ns = NOW - MIN, .grade = "healthy"};
+    struct view_status v = {.daemon = &d, .batch = all, .batch_count = 1};
+    struct buffer b = BUFFER_INIT;
+    static const struct {
+        int64_t done, failed, unknown;
+        enum view_state state;
+    } CASES[] = {{0, 4, 0, VIEW_ok},        {0, 5, 0, VIEW_critical}, {1, 3, 1, VIEW_critical},
+                 {3, 4, 0, VIEW_warning},   {4, 1, 0, VIEW_warning},  {5, 1, 0, VIEW_ok},
+                 {0, 0, 20, VIEW_critical}, {410, 2, 0, VIEW_ok}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        some.done = CASES[i].done;
+        some.failed = CASES[i].failed;
+        some.unknown = CASES[i].unknown;
+        assert_int_equal(fb_view_batch_state(&some, NOW), CASES[i].state);
+    }
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): providers healthy, 2 of 412 items failed\n");
+    fb_buffer_clear(&b);
+    some.failed = 0;
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): healthy\n");
+    fb_buffer_clear(&b);
+    some.failed = 412;
+    some.running = 0; /* that is over */
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): healthy\n");
+    fb_buffer_fini(&b);
+}
+
 static void top_fits_the_screen(void **state)
 {
     struct view_batch first = batch();
@@ -507,6 +543,7 @@ int main(void)
         cmocka_unit_test(one_batch_is_told_in_full),
         cmocka_unit_test(an_ended_batch_says_how_and_how_to_go_on),
         cmocka_unit_test(several_batches_are_a_table),
+        cmocka_unit_test(what_fails_is_seen_at_once),
         cmocka_unit_test(top_fits_the_screen),
         cmocka_unit_test(no_width_is_exceeded),
         cmocka_unit_test(colour_is_added_to_the_words),
