@@ -103,7 +103,7 @@ void fb_view_batch_json(const struct view_batch *b, int64_t now_ns, struct buffe
         fb_json_int(to, "pid", b->pid);
     if (b->ended_ns > 0)
         fb_json_int(to, "exit", b->exit_code);
-    fb_json_text(to, "list", b->list);
+    fb_json_text(to, "list", b->list[0] ? b->list : NULL);
     fb_json_text(to, "output", b->output[0] ? b->output : NULL);
     fb_json_text(to, "journal", b->journal[0] ? b->journal : NULL);
     if (b->command[0])

@@ -244,7 +244,7 @@ static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct bu
     fb_buffer_add_char(to, '{');
     fb_words_json_instant(to, "at", k->refused_ns, now_ns);
     fb_json_int(to, "status", k->refused_status);
-    fb_json_text(to, "item", k->refused_item);
+    fb_json_text(to, "item", k->refused_item[0] ? k->refused_item : NULL);
     if (k->retry_after_ns > 0)
         fb_words_json_span(to, "retry_after_s", k->retry_after_ns);
     fb_buffer_add_char(to, '}');

@@ -267,9 +267,11 @@ static void add_json(const char *command, const struct view_status *v, int64_t n
     fb_view_json_begin(command, now_ns, to);
     fb_json_text(to, "source", d ? "daemon" : "files");
     if (d) {
-        fb_json_text(to, "version", d->version);
+        if (d->version)
+            fb_json_text(to, "version", d->version);
         fb_json_text(to, "host", d->host);
-        fb_json_int(to, "pid", d->pid);
+        if (d->pid > 0)
+            fb_json_int(to, "pid", d->pid);
         fb_words_json_instant(to, "began", d->began_ns, now_ns);
         fb_json_text(to, "grade", d->grade);
         fb_json_text(to, "note", d->note);

@@ -118,6 +118,8 @@ def test_a_batch_that_is_submitted(tmp_path):
         # What everybody may see says nothing about this machine.
         public = d.ask('/status', 'public')[2].decode()
         assert str(tmp_path) not in public and str(d.process.pid) not in public
+        check_answer(json.loads(public), 'status')
+        assert '""' not in public and not {'version', 'pid'} & json.loads(public).keys()
 
         # The same list again: nothing is left to do.
         before = mock.stats()['arrivals']
