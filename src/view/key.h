@@ -100,6 +100,12 @@ bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
 
+/* Which amount tells what is left. */
+enum view_left { VIEW_LEFT_NOTHING, VIEW_LEFT_QUOTA, VIEW_LEFT_WINDOW };
+
+/* The window that is full, however much is left elsewhere; else what the server told. */
+enum view_left fb_view_key_left_by(const struct view_key *k, int64_t now_ns);
+
 /* "learned", "window", ... what the tightest bound is; "": there is none. */
 const char *fb_view_bound_name(enum bound_by by);
 

@@ -161,6 +161,32 @@ static void health_has_four_states(void **state)
     }
 }
 
+/* One rule for the cell and for whoever draws it himself. */
+static void what_is_left_is_that_of_what_holds_it_up(void **state)
+{
+    struct view_key k = github("core", 700, 5000, 42 * MIN);
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_QUOTA);
+    k.window_limit = 810;
+    k.window_ns = MIN;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_QUOTA);
+    k.ready_ns = NOW + 5 * S;
+    fb_view_put(k.cause, sizeof k.cause, "window");
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_WINDOW);
+    fb_view_key_left(&k, NOW, &b);
+    check(&b, &PLAIN, "0 of 810/min");
+    fb_view_key_json(&k, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "\"left_by\":\"window\"");
+    fb_buffer_fini(&b);
+    assert_int_equal(fb_view_key_left_by(&k, NOW + 5 * S), VIEW_LEFT_QUOTA);
+    k.quota_limit = 0;
+    assert_int_equal(fb_view_key_left_by(&k, NOW + 5 * S), VIEW_LEFT_WINDOW);
+    k.window_limit = 0;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_NOTHING);
+}
+
 static void limits_in_json_have_numbers_and_instants(void **state)
 {
     struct view_key keys[] = {github("core", 700, 5000, 90 * S), held()};
@@ -179,6 +205,9 @@ static void limits_in_json_have_numbers_and_instants(void **state)
     assert_int_equal(number(quota, "remaining"), 700);
     assert_string_equal(json_string_value(json_object_get(quota, "reset")), "2026-11-15T14:33:37Z");
     assert_close(number(quota, "reset_in_s"), 90.0, 1e-9);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(all, 0), "left_by")),
+                        "quota");
+    assert_null(json_object_get(second, "left_by"));
     assert_string_equal(json_string_value(json_object_get(second, "state")), "holding");
     assert_string_equal(json_string_value(json_object_get(second, "cause")), "hold");
     assert_close(number(second, "next_start_in_s"), 41.0, 1e-9);
@@ -539,6 +568,7 @@ int main(void)
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
+        cmocka_unit_test(what_is_left_is_that_of_what_holds_it_up),
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),
         cmocka_unit_test(one_batch_is_told_in_full),
         cmocka_unit_test(an_ended_batch_says_how_and_how_to_go_on),
