@@ -5,7 +5,7 @@
 #
 #     examples/matches/run.sh
 #
-# Needs ports 8080 and 8110 to 8113 of 127.0.0.1; PORT=9110 examples/matches/run.sh: 9110 to 9113.
+# Needs ports 8080, 8081 and 8110 to 8113 of 127.0.0.1; PORT=9110 run.sh: 9110 to 9113 instead.
 # Options go to `flyball watch`. Ctrl-C ends all of it.
 set -eu
 cd "$(dirname "$0")/../.."

@@ -86,7 +86,7 @@ static void remove_folder(char *path)
         (void)fts_close(tree);
 }
 
-/* The record of the batch, for `flyball why last`: without the files that go. */
+/* The record of the batch, for `flyball why last`: without the files and the API, which go. */
 static bool keep_record(const char *users)
 {
     struct buffer from = BUFFER_INIT;
@@ -105,6 +105,8 @@ static bool keep_record(const char *users)
         fb_view_put(b->output, sizeof b->output, "none is kept");
         b->journal[0] = '\0';
         b->running = 0;
+        b->key_count = 0;
+        memset(b->key, 0, sizeof b->key);
         is_kept = fb_run_write(run, b);
     }
     fb_run_close(run);

@@ -229,6 +229,21 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     return error;
 }
 
+const struct view_batch *fb_known_batch(const struct known *k, const char *name)
+{
+    const struct view_batch *found = NULL;
+
+    for (size_t i = 0; i < k->runs.count; i++) {
+        const struct view_batch *b = k->runs.batch[i];
+
+        if (strcmp(b->name, name) == 0)
+            return b;
+        if (!found && strncmp(b->name, name, strlen(name)) == 0)
+            found = b;
+    }
+    return found;
+}
+
 const struct view_key *fb_known_find(const struct known *k, const char *provider, const char *pool,
                                      int64_t now_ns)
 {

@@ -39,6 +39,9 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     __attribute__((warn_unused_result));
 void fb_known_free(struct known *k);
 
+/* The batch of this name, else the first whose name begins so. Or NULL. */
+const struct view_batch *fb_known_batch(const struct known *k, const char *name);
+
 /* The key of a provider and a pool; of several the one that waits, or the latest. Or NULL. */
 const struct view_key *fb_known_find(const struct known *k, const char *provider, const char *pool,
                                      int64_t now_ns);

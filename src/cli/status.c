@@ -47,6 +47,14 @@ static bool is_meant(const struct view_batch *b, const char *word)
            ends_with(b->output, word) || ends_with(b->journal, word);
 }
 
+/* A whole name is meant before any that only begins with it. */
+static bool is_chosen(const struct known *k, const struct view_batch *b, const char *word)
+{
+    const struct view_batch *named = word ? fb_known_batch(k, word) : NULL;
+
+    return named && strcmp(named->name, word) == 0 ? b == named : is_meant(b, word);
+}
+
 static int show(const struct status_line *line, const struct known *k)
 {
     const char *word = line->words.count > 0 ? line->words.word[0] : NULL;
@@ -62,7 +70,7 @@ static int show(const struct status_line *line, const struct known *k)
         const struct view_batch *here = k->runs.batch[i];
         bool fits = line->json || here->running || v.batch_count < SHOWN;
 
-        if (fits && is_meant(here, word) && !(word && v.batch_count == 1))
+        if (fits && is_chosen(k, here, word) && !(word && v.batch_count == 1))
             chosen[v.batch_count++] = here;
     }
     fb_answer_style(&style);

@@ -18,7 +18,8 @@
 #include "fetch/place.h"
 #include "view/words.h"
 
-#define NAME "why"
+#define NAME       "why"
+#define NAME_LEAST 4 /* characters of the name of a batch that tell it */
 
 struct why_line {
     struct option_words words;
@@ -28,7 +29,8 @@ struct why_line {
 #define OPTION_TARGET struct why_line
 
 static const struct option_row ROWS[] = {
-    {"", OPTION_MANY(words, "URL | ID | last"), .expects = "a URL, the id of an item, or last",
+    {"", OPTION_MANY(words, "URL | ID | BATCH | last"),
+     .expects = "a URL, the id of an item, the name of a batch, or last",
      .choices = (const char *const[]){"last", NULL}, .is_open = true},
     {"--json", OPTION_FLAG(json), .about = "one JSON object"},
     {0},
@@ -131,7 +133,7 @@ bool fb_why_url(const struct known *k, const char *url, int64_t now_ns, struct v
     return key;
 }
 
-/* ---------------------------------------------------------------------------------- the last */
+/* ---------------------------------------------------------------------------------- a batch */
 
 /* Of a batch that runs: the key that waits longest, else any that has something to do. */
 static const struct view_key *waiting_key(const struct view_batch *b)
@@ -153,7 +155,7 @@ static void tell_retries(const struct view_batch *b, struct view_why *v)
     static const char *const NOTHING = "Nothing had to wait";
 
     if (b->retries == 0 && b->held_ns == 0)
-        (void)snprintf(v->sentence, sizeof v->sentence, "%s in the last batch.", NOTHING);
+        (void)snprintf(v->sentence, sizeof v->sentence, "%s in this batch.", NOTHING);
     else if (b->retries > 0)
         (void)snprintf(v->sentence, sizeof v->sentence,
                        "%s%s%lld request%s made again after a failure, which waits 2 s and more.",
@@ -161,9 +163,10 @@ static void tell_retries(const struct view_batch *b, struct view_why *v)
                        (long long)b->retries, b->retries == 1 ? " was" : "s were");
 }
 
-static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
+/* NULL: there is none. */
+static bool why_batch(const struct known *k, const struct view_batch *b, int64_t now_ns,
+                      struct view_why *v)
 {
-    const struct view_batch *b = k->runs.count > 0 ? k->runs.batch[0] : NULL;
     const struct view_key *key = b && b->running ? waiting_key(b) : NULL;
 
     if (!b)
@@ -185,6 +188,18 @@ static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
     v->until_ns = b->held.ready_ns;
     v->verdict = b->held.ready_ns > now_ns ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
     return true;
+}
+
+static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
+{
+    return why_batch(k, k->runs.count > 0 ? k->runs.batch[0] : NULL, now_ns, v);
+}
+
+/* An id of an item may look like anything: a batch is meant where there is no such item. */
+static bool why_named(const struct known *k, const char *word, int64_t now_ns, struct view_why *v)
+{
+    return fb_why_item(k, word, now_ns, v) ||
+           (strlen(word) >= NAME_LEAST && why_batch(k, fb_known_batch(k, word), now_ns, v));
 }
 
 /* --------------------------------------------------------------------------------- the command */
@@ -213,7 +228,7 @@ static int answer(const struct why_line *line, const struct known *k)
     put_subject(word, is_url, &v);
     bool is_known = is_url                      ? fb_why_url(k, word, now_ns, &v)
                     : strcmp(word, "last") == 0 ? why_last(k, now_ns, &v)
-                                                : fb_why_item(k, word, now_ns, &v);
+                                                : why_named(k, word, now_ns, &v);
     if (!is_known)
         fb_view_put(v.sentence, sizeof v.sentence,
                     is_url ? "No batch that is known has sent anything there."
@@ -236,7 +251,8 @@ static int why_run(int argc, char **argv)
     if (fb_options_read(&fb_command_why, argc, argv, &line) < 0)
         return EXIT_USAGE;
     if (line.words.count != 1) {
-        fprintf(stderr, "flyball " NAME ": expected a URL, the id of an item, or last\n");
+        fprintf(stderr, "flyball " NAME
+                        ": expected a URL, the id of an item, the name of a batch, or last\n");
         return EXIT_USAGE;
     }
     int exit_code = fb_ask_about(NAME, "subject", line.words.word[0], line.json, false);
@@ -251,9 +267,9 @@ static int why_run(int argc, char **argv)
 const struct command fb_command_why = {
     .name = NAME,
     .about = "until when something waits, and because of what",
-    .usage = "[OPTION...] URL | ID | last",
-    .intro = "URL: what a request there would wait for. ID: an item of a batch. last: what the "
-             "latest batch waits for, or waited for last.",
+    .usage = "[OPTION...] URL | ID | BATCH | last",
+    .intro = "URL: what a request there would wait for. ID: an item of a batch. BATCH: what it "
+             "waits for, or waited for last. last: the same of the latest.",
     .options = ROWS,
     .exits = "0 answered, 1 something cannot be read, 2 usage, 3 nothing is known about it",
     .examples = "flyball why last\n"

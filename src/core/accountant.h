@@ -146,6 +146,9 @@ static inline int64_t *fb_accountant_bucket(struct accountant *a)
 /* One word for the verdict: "go", a constraint's name, or what its "never" is called. */
 const char *fb_accountant_cause(const struct verdict *v);
 
+/* What the pace waits for, where that lasts longer than what a server asked for. */
+enum pace_wait fb_accountant_pace_wait(const struct accountant *a, int64_t now_ns);
+
 /* The tighter of what its windows allow in the long run and what is left of its quota. */
 struct bound fb_accountant_amounts(const struct accountant *a, int64_t now_ns);
 

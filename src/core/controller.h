@@ -44,6 +44,15 @@ struct pace {
     float limit_share;     /* 1, or the share of the stated windows that may be used */
 };
 
+/* What a pace that lets nothing leave yet waits for. */
+enum pace_wait {
+    PACE_FREE,    /* it lets requests leave, or a hold of the server lasts as long */
+    PACE_REFUSED, /* a refusal told no time: one request tries it then */
+    PACE_FAILED,  /* too much fails: the same */
+    PACE_ASKED,   /* one request is out, and its answer decides */
+    PACE_SPENT    /* what the learned limit allows until then is used up */
+};
+
 /* What was learned, as far as every controller can say it. */
 struct learned {
     double reduction;    /* 0..1: the share of what was stated, or is allowed, that is not used */
@@ -75,6 +84,9 @@ struct controller {
 
     /* How long a refusal without a stated time holds the key; 0: not_before_ns says it. */
     int64_t (*default_hold)(const union controller_state *c);
+
+    /* Why nothing leaves before not_before_ns. NULL: it never asks for that. */
+    enum pace_wait (*waits)(const union controller_state *c);
 
     /*
      * What of the state outlasts the process: a table over its members (field.h). All others

@@ -5,6 +5,7 @@
 
 #include "core/accountant.h"
 #include "core/bucket.h"
+#include "core/hold.h"
 #include "core/instant.h"
 #include "core/quota.h"
 #include "core/window.h"
@@ -17,6 +18,33 @@ const char *fb_accountant_cause(const struct verdict *v)
     if (!v->cause)
         return "go";
     return v->at_ns == FB_NEVER && v->cause->never ? v->cause->never : v->cause->name;
+}
+
+enum pace_wait fb_accountant_pace_wait(const struct accountant *a, int64_t now_ns)
+{
+    const struct controller *c = fb_accountant_controller(a);
+    const int64_t *slot = &a->slot[FB_SLOT_hold];
+    int64_t asked_ns = fb_max64(slot[FB_HOLD_UNTIL], now_ns);
+
+    if (!c || !c->waits || slot[FB_HOLD_PACE_UNTIL] <= asked_ns)
+        return PACE_FREE;
+    return c->waits(&a->learned);
+}
+
+/* A hold is told by whoever asked for it: the server, or what learns. */
+static const char *says(const struct accountant *a, const struct verdict *v, int64_t now_ns)
+{
+    static const char *const paced[] = {
+        [PACE_REFUSED] = "a refusal told no time, and one request tries it then",
+        [PACE_FAILED] = "too much fails, and one request tries it then",
+        [PACE_ASKED] = "one request is out to see how the others may go on",
+        [PACE_SPENT] = "what the learned limit allows until then is used up",
+    };
+    enum pace_wait wait = fb_accountant_pace_wait(a, now_ns);
+
+    if (v->cause == &fb_constraint_hold && wait != PACE_FREE)
+        return paced[wait];
+    return v->at_ns == FB_NEVER && v->cause->never_says ? v->cause->never_says : v->cause->says;
 }
 
 /* Of the row that waits; only what is in force has any. */
@@ -42,12 +70,9 @@ static void add_reason(struct text *t, const struct accountant *a, const struct 
 {
     assert(v->cause && v->cause->says);
     fb_text_add(t, ": ");
-    if (v->at_ns == FB_NEVER) {
-        fb_text_add(t, v->cause->never_says ? v->cause->never_says : v->cause->says);
-    } else {
-        fb_text_add(t, v->cause->says);
+    fb_text_add(t, says(a, v, q->now_ns));
+    if (v->at_ns < FB_NEVER)
         add_figures(t, a, v, q);
-    }
     fb_text_add(t, ".");
 }
 

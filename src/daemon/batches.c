@@ -143,6 +143,7 @@ static int begin(struct daemon *d, struct work *b, struct fly_error *err)
 
     b->daemon = d;
     b->began_ns = fb_daemon_now(d);
+    b->options.name = b->name;
     b->options.quiet = true;
     b->options.progress = SCREEN_none;
     b->options.say = say;

@@ -45,7 +45,6 @@ struct filling {
     struct daemon *daemon;
     bool is_public;
     int64_t now_ns;
-    struct slice host; /* by which the reader knows us */
     struct view_key *key;
     size_t keys;
 };
@@ -85,16 +84,13 @@ static void put_table(const void *arg, struct buffer *to)
 static void put_empty(const void *arg, struct buffer *to)
 {
     const struct filling *f = arg;
-    struct buffer host = BUFFER_INIT;
 
     if (f->keys > 0)
         return;
-    fb_buffer_add(&host, f->host.at, f->host.length);
     fb_buffer_add_text(to, "<p class=\"empty\">No request yet. Try: "
-                           "<code>flyball fetch --submit http://");
-    fb_plot_escape(host.size > 0 && fb_buffer_text(&host) ? host.bytes : "127.0.0.1", to);
-    fb_buffer_add_text(to, "/healthz</code></p>");
-    fb_buffer_fini(&host);
+                           "<code>flyball mock --listen 127.0.0.1:8070 --limit rate=5/s "
+                           "--for 2m &amp; flyball fetch --submit "
+                           "'http://127.0.0.1:8070/items/{1..60}'</code></p>");
 }
 
 static void put_now(const void *arg, struct buffer *to)
@@ -183,7 +179,6 @@ void fb_page_answer(struct call *c)
     struct filling f = {.daemon = d,
                         .is_public = c->router == &d->door[DOOR_PUBLIC].router,
                         .now_ns = fb_daemon_now(d),
-                        .host = fb_guard_field(c->x->request, "Host"),
                         .key = fb_alloc(KEYS_MAX * sizeof *f.key)};
 
     if (f.key)

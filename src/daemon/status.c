@@ -116,7 +116,6 @@ static void put_daemon(struct daemon *d, bool is_public, struct status *s)
                                      .began_ns = d->began_ns};
     s->view.daemon = &s->daemon;
     if (is_public) {
-        s->daemon.version = "";
         if (d->refused[0])
             s->daemon.note = "the configuration that was read last is not in force";
         return;

@@ -49,6 +49,9 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
     v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
     show_window(l, &b->books, inner_ns, v);
     v->bound = fb_accountant_amounts(&b->books, inner_ns);
+    enum pace_wait wait = fb_accountant_pace_wait(&b->books, inner_ns);
+    v->flags |= wait == PACE_FREE ? 0 : VIEW_KEY_PACED;
+    v->flags |= wait == PACE_SPENT ? VIEW_KEY_SPENT : 0;
     if (b->books.in_force >> FB_CONSTRAINT_quota & 1)
         v->reserve_ppm = (uint32_t)b->books.slot[FB_SLOT_quota + FB_QUOTA_RESERVE];
     fb_leave(l);

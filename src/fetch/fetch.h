@@ -44,6 +44,7 @@ struct fetch_limit {
 };
 
 struct fetch_options {
+    const char *name;        /* by which people know it; NULL: after its journal */
     const char *list;        /* a path; "-": standard input; NULL: `urls` */
     const char *const *urls; /* lines on the command line */
     size_t url_count;

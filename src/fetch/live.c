@@ -50,24 +50,22 @@ struct live {
 /* ----------------------------------------------------------------------------------- who it is */
 
 /* "fetch-0123456789abcdef": as its journal, or by what no other process has. */
-static void put_name(struct fetch *f, struct view_batch *b)
+static void name_record(const struct fetch *f, char *name, size_t size)
 {
     const char *slash = f->journal_path ? strrchr(f->journal_path, '/') : NULL;
     uint64_t hash = fb_hash_add_int(FB_HASH_INIT, (uint64_t)f->began_ns);
-    char name[VIEW_NAME];
     struct buffer path = BUFFER_INIT;
 
-    if (slash && !f->o->journal && strlen(slash + 1) < sizeof name) {
-        fb_view_put(name, sizeof name, slash + 1);
+    if (slash && !f->o->journal && strlen(slash + 1) < size) {
+        fb_view_put(name, size, slash + 1);
         name[strlen(name) - strlen(JOURNAL_TAIL)] = '\0';
-        fb_view_put(b->name, sizeof b->name, name);
         return;
     }
     hash = fb_hash_add_int(hash, (uint64_t)getpid());
     if (f->journal_path && fb_path_from_root(&path, f->journal_path) == 0)
         hash = fb_hash_add(FB_HASH_INIT, path.bytes, path.size);
     fb_buffer_fini(&path);
-    (void)snprintf(b->name, sizeof b->name, "fetch-%016llx", (unsigned long long)fb_hash_end(hash));
+    (void)snprintf(name, size, "fetch-%016llx", (unsigned long long)fb_hash_end(hash));
 }
 
 static void put_path(char *field, size_t size, const char *path)
@@ -85,7 +83,9 @@ static void introduce(struct fetch *f, struct view_batch *b)
     b->running = 1;
     b->began_ns = f->began_ns;
     b->total = -1;
-    put_name(f, b);
+    name_record(f, b->name, sizeof b->name);
+    if (f->o->name)
+        fb_view_put(b->name, sizeof b->name, f->o->name);
     if (f->o->list && strcmp(f->o->list, "-") != 0)
         put_path(b->list, sizeof b->list, f->o->list);
     else
@@ -96,14 +96,16 @@ static void introduce(struct fetch *f, struct view_batch *b)
         fb_view_put(b->command, sizeof b->command, f->o->command);
 }
 
-static void open_run(struct live *v, const char *store)
+static void open_run(const struct fetch *f, struct live *v)
 {
+    char name[VIEW_NAME];
     struct buffer folder = BUFFER_INIT;
     struct fly_error err = {""};
 
-    if (fb_state_folder_named(store, &folder, &err) == 0 && fb_buffer_text(&folder) &&
+    name_record(f, name, sizeof name);
+    if (fb_state_folder_named(f->o->store, &folder, &err) == 0 && fb_buffer_text(&folder) &&
         fb_state_folder_make(folder.bytes, &err) == 0 &&
-        fb_run_open(folder.bytes, v->batch.name, &v->run) < 0)
+        fb_run_open(folder.bytes, name, &v->run) < 0)
         v->run = NULL; /* answers will know less; the batch needs nothing of it */
     fb_buffer_fini(&folder);
 }
@@ -171,7 +173,7 @@ void fb_live_begin(struct fetch *f)
         return;
     introduce(f, &v->batch);
     v->beat_ns = v->row_began_ns = f->began_ns;
-    open_run(v, f->o->store);
+    open_run(f, v);
     (void)fb_run_write(v->run, &v->batch);
 }
 

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "core/instant.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/paths.h"
 #include "util/buffer.h"
@@ -44,7 +45,8 @@ static void add_unknown(const struct progress *p, struct buffer *to)
 
 static void add_times(const struct progress *p, struct buffer *to)
 {
-    int64_t end_s = p->now_s + p->eta.span_ns / NS_PER_S;
+    int64_t now_ns = p->now_s * NS_PER_S;
+    int64_t end_ns = fb_after(now_ns, p->eta.span_ns);
 
     add_row(to, "bound by  ");
     fb_progress_bound(p, to);
@@ -53,11 +55,10 @@ static void add_times(const struct progress *p, struct buffer *to)
     fb_buffer_add_char(to, ')');
     add_row(to, "duration  ");
     fb_words_span(p->eta.span_ns, to);
+    if (end_ns == FB_NEVER) /* no clock shows it */
+        return;
     add_row(to, "finish    ");
-    fb_words_instant(end_s, to);
-    fb_buffer_add_text(to, " (");
-    fb_words_minute(end_s + p->zone_s, to);
-    fb_buffer_add_char(to, ')');
+    fb_words_moment(end_ns, now_ns, p->zone_s, to);
 }
 
 static void add_text(const struct progress *p, struct buffer *to)

@@ -15,6 +15,8 @@
 #define NS_PER_S INT64_C(1000000000)
 #define BAR_WIDE 14
 
+#define NAME_KEEP_WAITING 8 /* while it waits, as long as what decides, and a little longer */
+
 /* In the order in which they stand; a row's number is how soon it is left out. */
 #define FB_PROGRESS_PARTS(X) \
     X(name, 2, "  ")         \
@@ -122,11 +124,16 @@ static bool has_eta(const struct progress *p)
     return p->eta.span_ns != FB_ETA_UNKNOWN && p->eta.bound != ETA_BOUND_NOTHING;
 }
 
+static bool is_waiting(const struct progress *p)
+{
+    return p->waits_ns >= NS_PER_S;
+}
+
 static void add_eta(const struct progress *p, struct buffer *to)
 {
     bool is_learning = p->learning && p->done < p->total;
 
-    if (p->waits_ns >= NS_PER_S) {
+    if (is_waiting(p)) {
         fb_buffer_add_text(to, "waits ");
         fb_words_span(p->waits_ns, to);
         fb_buffer_add_text(to, has_eta(p) || is_learning ? ", " : "");
@@ -190,12 +197,18 @@ static void join(const struct progress *p, const bool *in, struct buffer *to)
     }
 }
 
-static int least(const bool *in)
+/* Who is waited for matters more than a bar. */
+static int keep_of(const struct progress *p, int part)
+{
+    return part == PART_name && is_waiting(p) ? NAME_KEEP_WAITING : PART[part].keep;
+}
+
+static int least(const struct progress *p, const bool *in)
 {
     int worst = -1;
 
     for (int i = 0; i < PARTS; i++) {
-        if (in[i] && (worst < 0 || PART[i].keep <= PART[worst].keep))
+        if (in[i] && (worst < 0 || keep_of(p, i) <= keep_of(p, worst)))
             worst = i;
     }
     return worst;
@@ -213,7 +226,7 @@ void fb_progress_line(const struct progress *p, size_t width, struct buffer *to)
         join(p, in, to);
         if (to->size - began <= width)
             return;
-        in[least(in)] = false;
+        in[least(p, in)] = false;
     }
     to->size = began + width; /* not even the count fits: cut */
 }

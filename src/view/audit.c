@@ -8,9 +8,6 @@
 #include "view/table.h"
 #include "view/words.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define DAY_NS   (86400 * NS_PER_S)
-
 static const struct view_column COLUMNS[] = {
     {.title = "time", .keep = 99}, {.title = "key", .keep = 9},     {.title = "event", .keep = 99},
     {.title = "cause", .keep = 5}, {.title = "outcome", .keep = 4}, {.title = "", .keep = 8},
@@ -20,16 +17,6 @@ enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
 static const char *or_none(const char *text)
 {
     return text ? text : "";
-}
-
-/* Of today the clock, of other days the whole. */
-static void add_time(int64_t at_ns, const struct view_style *style, int64_t now_ns,
-                     struct buffer *to)
-{
-    if (now_ns - at_ns < DAY_NS)
-        fb_words_clock(at_ns / NS_PER_S + style->zone_s, to);
-    else
-        fb_words_instant(at_ns / NS_PER_S, to);
 }
 
 static void add_key(const struct view_audit_event *e, struct buffer *to)
@@ -52,7 +39,7 @@ void fb_view_audit_text(const struct view_audit *v, const struct view_style *sty
     for (size_t i = 0; i < v->event_count; i++) {
         const struct view_audit_event *e = &v->event[i];
 
-        add_time(e->at_ns, style, now_ns, &t.text);
+        fb_words_moment(e->at_ns, now_ns, style->zone_s, &t.text);
         fb_view_table_next(&t);
         add_key(e, &t.text);
         fb_view_table_next(&t);

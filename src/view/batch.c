@@ -15,9 +15,21 @@ int64_t fb_view_batch_ended(const struct view_batch *b)
     return b->done + b->failed + b->deferred + b->skipped + b->unknown;
 }
 
+#define FEW 5 /* so few say nothing about a share */
+
+static enum view_state state_of_items(const struct view_batch *b)
+{
+    int64_t ended = fb_view_batch_ended(b);
+    int64_t failed = b->failed + b->unknown;
+
+    if (ended < FEW || 5 * failed < ended)
+        return VIEW_ok;
+    return 5 * failed < 4 * ended ? VIEW_warning : VIEW_critical;
+}
+
 enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns)
 {
-    enum view_state worst = VIEW_ok;
+    enum view_state worst = state_of_items(b);
 
     for (size_t i = 0; b->running && i < fb_view_batch_keys(b); i++) {
         enum view_state s = fb_view_key_state(&b->key[i], now_ns);
@@ -91,7 +103,7 @@ void fb_view_batch_json(const struct view_batch *b, int64_t now_ns, struct buffe
         fb_json_int(to, "pid", b->pid);
     if (b->ended_ns > 0)
         fb_json_int(to, "exit", b->exit_code);
-    fb_json_text(to, "list", b->list);
+    fb_json_text(to, "list", b->list[0] ? b->list : NULL);
     fb_json_text(to, "output", b->output[0] ? b->output : NULL);
     fb_json_text(to, "journal", b->journal[0] ? b->journal : NULL);
     if (b->command[0])

@@ -72,7 +72,10 @@ size_t fb_view_batch_keys(const struct view_batch *b);
 /* How many have ended, whatever came of them. */
 int64_t fb_view_batch_ended(const struct view_batch *b);
 
-/* The worst state of its keys; a batch that does not run is idle. */
+/*
+ * The worst state of its keys, or what comes of its items if that is worse: a fifth failed is a
+ * warning, four fifths are critical, whatever the servers say. A batch that does not run is idle.
+ */
 enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns);
 
 /* All of it as the members of one JSON object, with its braces. */

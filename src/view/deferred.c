@@ -15,12 +15,12 @@ static const struct view_column COLUMNS[] = {
 };
 enum { COLUMN_COUNT = sizeof COLUMNS / sizeof COLUMNS[0] };
 
-static void add_times(struct view_table *t, int64_t at_s, int64_t now_ns)
+static void add_times(struct view_table *t, int64_t at_s, int64_t zone_s, int64_t now_ns)
 {
     int64_t span_ns = at_s * NS_PER_S - now_ns;
 
     if (at_s > 0)
-        fb_words_instant(at_s, &t->text);
+        fb_words_moment(at_s * NS_PER_S, now_ns, zone_s, &t->text);
     else
         fb_buffer_add_text(&t->text, "not known");
     fb_view_table_next(t);
@@ -44,7 +44,7 @@ void fb_view_deferred_text(const struct view_deferred *v, const struct view_styl
     }
     fb_view_table_init(&t, COLUMNS, COLUMN_COUNT);
     for (size_t i = 0; i < v->row_count; i++) {
-        add_times(&t, v->row[i].not_before_s, now_ns);
+        add_times(&t, v->row[i].not_before_s, style->zone_s, now_ns);
         fb_view_table_add(&t, v->row[i].id);
         fb_view_table_add(&t, v->row[i].place);
         fb_view_table_add(&t, v->row[i].reason);

@@ -57,6 +57,8 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
 {
     if (k->ready_ns <= now_ns)
         return "";
+    if (strcmp(k->cause, "hold") == 0 && k->flags & VIEW_KEY_SPENT)
+        return "learned";
     if (strcmp(k->cause, "hold") != 0 || k->refused_ns == 0)
         return k->cause;
     return is_told_to_wait(k) ? "Retry-After" : "refused";
@@ -124,19 +126,24 @@ void fb_view_key_rate(const struct view_key *k, struct buffer *to)
     fb_buffer_add_text(to, "/s");
 }
 
-/* What is full is what matters, however much is left elsewhere. */
-static bool is_window_first(const struct view_key *k, int64_t now_ns)
+enum view_left fb_view_key_left_by(const struct view_key *k, int64_t now_ns)
 {
-    return k->ready_ns > now_ns && k->window_limit > 0 && strcmp(k->cause, "window") == 0;
+    bool is_full = k->ready_ns > now_ns && strcmp(k->cause, "window") == 0;
+
+    if (fb_view_key_has_quota(k, now_ns) && !(is_full && k->window_limit > 0))
+        return VIEW_LEFT_QUOTA;
+    return k->window_limit > 0 ? VIEW_LEFT_WINDOW : VIEW_LEFT_NOTHING;
 }
 
 void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *to)
 {
-    if (fb_view_key_has_quota(k, now_ns) && !is_window_first(k, now_ns)) {
+    enum view_left by = fb_view_key_left_by(k, now_ns);
+
+    if (by == VIEW_LEFT_QUOTA) {
         fb_words_count(k->quota_left, to);
         fb_buffer_add_text(to, " of ");
         fb_words_count(k->quota_limit, to);
-    } else if (k->window_limit > 0) {
+    } else if (by == VIEW_LEFT_WINDOW) {
         fb_words_count(k->window_left, to);
         fb_buffer_add_text(to, " of ");
         fb_words_window(k->window_limit, k->window_ns, to);
@@ -242,7 +249,7 @@ static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct bu
     fb_buffer_add_char(to, '{');
     fb_words_json_instant(to, "at", k->refused_ns, now_ns);
     fb_json_int(to, "status", k->refused_status);
-    fb_json_text(to, "item", k->refused_item);
+    fb_json_text(to, "item", k->refused_item[0] ? k->refused_item : NULL);
     if (k->retry_after_ns > 0)
         fb_words_json_span(to, "retry_after_s", k->retry_after_ns);
     fb_buffer_add_char(to, '}');
@@ -284,6 +291,9 @@ void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *t
     fb_json_real(to, "rate_per_s", k->rate, 3);
     add_limit_json(k, now_ns, to);
     add_quota_json(k, now_ns, to);
+    enum view_left by = fb_view_key_left_by(k, now_ns);
+    if (by != VIEW_LEFT_NOTHING)
+        fb_json_text(to, "left_by", by == VIEW_LEFT_QUOTA ? "quota" : "window");
     add_wait_json(k, now_ns, to);
     add_refusal_json(k, now_ns, to);
     fb_buffer_add_char(to, '}');

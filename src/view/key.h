@@ -25,6 +25,8 @@
 #define VIEW_KEY_BROKEN   4u  /* its breaker is open */
 #define VIEW_KEY_DISABLED 8u  /* switched off by the operator */
 #define VIEW_KEY_CLIMBING 16u /* the pace still rises, whatever the server tells of its quota */
+#define VIEW_KEY_PACED    32u /* whoever learns holds it, longer than any server asked for */
+#define VIEW_KEY_SPENT    64u /* and that because what was learned is used up until then */
 
 struct view_key {
     char provider[VIEW_NAME];
@@ -93,10 +95,16 @@ bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
 
 /*
- * What holds it, in a word or two: "Retry-After", "429" for a refusal that told no time, "window";
- * "": nothing does.
+ * What holds it, in a word or two: "Retry-After", "refused" for a refusal that told no time,
+ * "learned" where what was learned is used up, "window"; "": nothing does.
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
+
+/* Which amount tells what is left. */
+enum view_left { VIEW_LEFT_NOTHING, VIEW_LEFT_QUOTA, VIEW_LEFT_WINDOW };
+
+/* The window that is full, however much is left elsewhere; else what the server told. */
+enum view_left fb_view_key_left_by(const struct view_key *k, int64_t now_ns);
 
 /* "learned", "window", ... what the tightest bound is; "": there is none. */
 const char *fb_view_bound_name(enum bound_by by);

@@ -12,17 +12,17 @@
 #include "util/json.h"
 #include "view/words.h"
 
-#define NS_PER_S INT64_C(1000000000)
-#define LABEL    13 /* columns */
+#define LABEL 13 /* columns */
 
 static const char *const HEALTH[] = {"EXHAUSTED", "CRITICAL", "WARNING", "HEALTHY"};
 static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "healthy"};
 
 enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
 {
+    bool is_held = strcmp(k->cause, "hold") == 0 && !(k->flags & VIEW_KEY_SPENT);
+
     if (!fb_view_key_has_quota(k, now_ns)) /* of a refusal nobody said how much is left */
-        return strcmp(k->cause, "hold") == 0 && fb_view_key_waits(k, now_ns) ? VIEW_WARNING
-                                                                             : VIEW_HEALTHY;
+        return is_held && fb_view_key_waits(k, now_ns) ? VIEW_WARNING : VIEW_HEALTHY;
     double left = (double)k->quota_left / (double)k->quota_limit;
     return k->quota_left <= 0 ? VIEW_EXHAUSTED
            : left < 0.2       ? VIEW_CRITICAL
@@ -75,7 +75,7 @@ static void add_quota(const struct view_key *k, const struct view_style *style, 
     fb_words_span(k->quota_reset_ns - now_ns, to);
     if (style->verbose) {
         fb_buffer_add_text(to, " (");
-        fb_words_instant(k->quota_reset_ns / NS_PER_S, to);
+        fb_words_moment(k->quota_reset_ns, now_ns, style->zone_s, to);
         fb_buffer_add_char(to, ')');
     }
     fb_buffer_add_char(to, '\n');

@@ -10,7 +10,8 @@
 
 #define US         INT64_C(1000)
 #define MS         (1000 * US)
-#define NAME_SHOWN 14 /* "fetch-01234567": enough to tell batches apart, and to ask for one */
+#define HASH_BEGIN "fetch-"
+#define HASH_SHOWN 8 /* digits: enough to tell batches apart, and to ask for one */
 
 void fb_view_add_short(int64_t span_ns, struct buffer *to)
 {
@@ -106,7 +107,7 @@ static const struct view_column BATCH_COLUMNS[] = {
     {.title = "batch", .keep = 99},
     {.title = "state", .keep = 11, .is_state = true},
     {.title = "items", .keep = 99},
-    {.title = "failed", .keep = 6, .is_right = true},
+    {.title = "failed", .keep = 9, .is_right = true},
     {.title = "deferred", .keep = 5, .is_right = true},
     {.title = "rate", .keep = 8, .is_right = true},
     {.title = "429s", .keep = 7, .is_right = true},
@@ -137,9 +138,19 @@ static const char *base_of(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
+/* A name that was given is whole; of one that is a hash the first digits do. */
+static size_t name_shown(const char *name)
+{
+    const char *hash = name + strlen(HASH_BEGIN);
+    bool is_hash = strncmp(name, HASH_BEGIN, strlen(HASH_BEGIN)) == 0 && strlen(hash) == 16 &&
+                   strspn(hash, "0123456789abcdef") == 16;
+
+    return is_hash ? strlen(HASH_BEGIN) + HASH_SHOWN : strlen(name);
+}
+
 static void add_batch(struct view_table *t, const struct view_batch *b, int64_t now_ns)
 {
-    fb_buffer_add(&t->text, b->name, strnlen(b->name, NAME_SHOWN));
+    fb_buffer_add(&t->text, b->name, name_shown(b->name));
     fb_view_table_next(t);
     fb_view_table_add(t, fb_view_state_name(fb_view_batch_state(b, now_ns)));
     fb_view_batch_progress(b, &t->text);

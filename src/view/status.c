@@ -170,9 +170,34 @@ static void add_one(const struct view_batch *b, const struct view_style *style, 
 
 /* ---------------------------------------------------------------------------------- the whole */
 
-static void add_daemon(const struct view_daemon *d, const struct view_style *style, int64_t now_ns,
+/* The grade is about requests; what came of the items of those that run is said beside it. */
+static void add_grade(const struct view_status *v, struct buffer *to)
+{
+    int64_t failed = 0;
+    int64_t ended = 0;
+
+    for (size_t i = 0; i < v->batch_count; i++) {
+        const struct view_batch *b = v->batch[i];
+
+        failed += b->running ? b->failed + b->unknown : 0;
+        ended += b->running ? fb_view_batch_ended(b) : 0;
+    }
+    fb_buffer_add_text(to, failed > 0 ? ": providers " : ": ");
+    fb_buffer_add_text(to, v->daemon->grade);
+    if (failed == 0)
+        return;
+    fb_buffer_add_text(to, ", ");
+    fb_words_count(failed, to);
+    fb_buffer_add_text(to, " of ");
+    fb_words_count(ended, to);
+    fb_buffer_add_text(to, ended == 1 ? " item failed" : " items failed");
+}
+
+static void add_daemon(const struct view_status *v, const struct view_style *style, int64_t now_ns,
                        struct buffer *to)
 {
+    const struct view_daemon *d = v->daemon;
+
     fb_buffer_add_text(to, "flyball ");
     fb_buffer_add_text(to, d->version);
     fb_buffer_add_text(to, d->host ? " on " : "");
@@ -181,10 +206,8 @@ static void add_daemon(const struct view_daemon *d, const struct view_style *sty
     fb_buffer_add_int(to, d->pid);
     fb_buffer_add_text(to, ", began ");
     fb_words_when(d->began_ns, now_ns, style->zone_s, to);
-    if (d->grade) {
-        fb_buffer_add_text(to, ": ");
-        fb_buffer_add_text(to, d->grade);
-    }
+    if (d->grade)
+        add_grade(v, to);
     fb_buffer_add_char(to, '\n');
     if (d->note) {
         fb_buffer_add_text(to, d->note);
@@ -219,7 +242,7 @@ void fb_view_status_text(const struct view_status *v, const struct view_style *s
                          int64_t now_ns, struct buffer *to)
 {
     if (v->daemon)
-        add_daemon(v->daemon, style, now_ns, to);
+        add_daemon(v, style, now_ns, to);
     if (v->key_count > 0)
         fb_view_keys_table(&v->key, 1, &v->key_count, style, now_ns, to);
     add_disabled(v, to);
@@ -244,9 +267,11 @@ static void add_json(const char *command, const struct view_status *v, int64_t n
     fb_view_json_begin(command, now_ns, to);
     fb_json_text(to, "source", d ? "daemon" : "files");
     if (d) {
-        fb_json_text(to, "version", d->version);
+        if (d->version)
+            fb_json_text(to, "version", d->version);
         fb_json_text(to, "host", d->host);
-        fb_json_int(to, "pid", d->pid);
+        if (d->pid > 0)
+            fb_json_int(to, "pid", d->pid);
         fb_words_json_instant(to, "began", d->began_ns, now_ns);
         fb_json_text(to, "grade", d->grade);
         fb_json_text(to, "note", d->note);

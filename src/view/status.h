@@ -11,11 +11,11 @@
 #include "view/batch.h"
 
 struct view_daemon {
-    const char *version;
+    const char *version; /* NULL, as is `host`: not told */
     const char *host;
     const char *grade; /* "healthy", ...; NULL: not graded */
     const char *note;  /* what somebody should know, such as a configuration refused; or NULL */
-    int64_t pid;
+    int64_t pid;       /* 0: not told */
     int64_t began_ns;
 };
 

@@ -39,6 +39,11 @@ static const char *const SAID[VIEW_VERDICTS] = {
     [VIEW_VERDICT_unknown] = "not known",
 };
 
+/* What the learned holds back is told apart from what a server asked for. */
+#define LEARNED_SPENT "learned: spent"
+#define LEARNED_WAITS "learned: waits"
+#define LEARNED_ASKS  "learned: asks"
+
 /* Cause, what it is, what would change it where it was stated, and where it was learned or told. */
 static const struct {
     const char *cause;
@@ -51,6 +56,15 @@ static const struct {
      "budget of its own.",
      "only time: the server asked for it, and nothing here shortens it. Another credential has a "
      "budget of its own."},
+    {LEARNED_SPENT, "what the learned limit allows until then is used up",
+     "only time: then it goes on by itself. --limit states a limit, 'flyball learned reset' begins "
+     "anew.",
+     "only time: then it goes on by itself. --limit states a limit, 'flyball learned reset' begins "
+     "anew."},
+    {LEARNED_WAITS, "no server said for how long: one request tries it then",
+     "the answer to that request.", "the answer to that request."},
+    {LEARNED_ASKS, "one request is out to see how the others may go on", "its answer.",
+     "its answer."},
     {"ramp", "after a hold the key comes back gently", "the next answer, or a second or two.",
      "the next answer, or a second or two."},
     {"bucket", "the rate allows no more yet", "a higher rate= or burst= where the limit is stated.",
@@ -79,10 +93,18 @@ static const struct {
 };
 enum { CAUSE_COUNT = sizeof CAUSES / sizeof CAUSES[0] };
 
+/* The row of the table; "hold" and "ramp" have others where it is not a server that asks. */
+static const char *row_of(const struct view_key *k)
+{
+    if (k->flags & VIEW_KEY_PACED && strcmp(k->cause, "hold") == 0)
+        return k->flags & VIEW_KEY_SPENT ? LEARNED_SPENT : LEARNED_WAITS;
+    return k->flags & VIEW_KEY_PACED && strcmp(k->cause, "ramp") == 0 ? LEARNED_ASKS : k->cause;
+}
+
 static int cause_of(const struct view_why *v)
 {
     for (int i = 0; v->has_key && i < CAUSE_COUNT; i++) {
-        if (strcmp(CAUSES[i].cause, v->key.cause) == 0)
+        if (strcmp(CAUSES[i].cause, row_of(&v->key)) == 0)
             return i;
     }
     return -1;
@@ -134,7 +156,8 @@ static void add_change(const struct view_why *v, struct buffer *to)
 static void add_rule(const struct view_why *v, struct buffer *to)
 {
     const struct view_key *k = &v->key;
-    bool is_hold = strcmp(k->cause, "hold") == 0 || strcmp(k->cause, "ramp") == 0;
+    bool is_hold = (strcmp(k->cause, "hold") == 0 || strcmp(k->cause, "ramp") == 0) &&
+                   !(k->flags & VIEW_KEY_SPENT);
     bool is_quota = strcmp(k->cause, "quota") == 0;
 
     if ((is_hold || is_quota) && k->refused_ns > 0 && k->retry_after_ns > 0) {
@@ -224,15 +247,12 @@ static void add_verdict(const struct view_why *v, const struct view_style *style
         fb_buffer_add_text(to, " until an answer comes");
     } else if (v->until_ns > now_ns) {
         fb_buffer_add_text(to, " until ");
-        fb_words_instant(v->until_ns / NS_PER_S + (v->until_ns % NS_PER_S > 0), to);
+        fb_words_moment(v->until_ns, now_ns, style->zone_s, to);
         fb_buffer_add_text(to, ", in ");
         fb_words_span(v->until_ns - now_ns, to);
     } else if (v->until_ns > 0) {
-        fb_buffer_add_text(to, "; the time was ");
-        fb_words_instant(v->until_ns / NS_PER_S, to);
-        fb_buffer_add_text(to, ", ");
-        fb_words_span(now_ns - v->until_ns, to);
-        fb_buffer_add_text(to, " ago");
+        fb_buffer_add_text(to, v->verdict == VIEW_VERDICT_waited ? "; it did until " : "; due ");
+        fb_words_when(v->until_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
 }

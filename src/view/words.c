@@ -132,16 +132,13 @@ void fb_words_minute(int64_t at_s, struct buffer *to)
     add_two(c.minute, to);
 }
 
-void fb_words_when(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+void fb_words_moment(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
 {
     bool is_past = at_ns <= now_ns;
     int64_t span_ns = is_past ? now_ns - at_ns : at_ns - now_ns;
     /* An instant ahead is rounded up: before it nothing happens. */
     int64_t at_s = at_ns / NS_PER_S + (!is_past && at_ns % NS_PER_S > 0) + zone_s;
 
-    fb_buffer_add_text(to, is_past ? "" : "in ");
-    fb_words_span(span_ns, to);
-    fb_buffer_add_text(to, is_past ? " ago (" : " (");
     if (span_ns >= DAY_S * NS_PER_S) {
         struct civil c = fb_civil_of(at_s * NS_PER_S);
 
@@ -149,6 +146,16 @@ void fb_words_when(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer 
         fb_buffer_add_char(to, ' ');
     }
     fb_words_clock(at_s, to);
+}
+
+void fb_words_when(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+{
+    bool is_past = at_ns <= now_ns;
+
+    fb_buffer_add_text(to, is_past ? "" : "in ");
+    fb_words_span(is_past ? now_ns - at_ns : at_ns - now_ns, to);
+    fb_buffer_add_text(to, is_past ? " ago (" : " (");
+    fb_words_moment(at_ns, now_ns, zone_s, to);
     fb_buffer_add_char(to, ')');
 }
 

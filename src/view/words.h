@@ -30,6 +30,9 @@ void fb_words_instant(int64_t at_s, struct buffer *to);
 void fb_words_clock(int64_t at_s, struct buffer *to);
 void fb_words_minute(int64_t at_s, struct buffer *to);
 
+/* "14:32:48" on the clock of that zone; a day or more from now with the date before it. */
+void fb_words_moment(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to);
+
 /* "in 41 s (14:32:48)", or "41 s ago (14:31:26)"; a day or more away with the date. */
 void fb_words_when(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to);
 

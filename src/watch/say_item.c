@@ -37,7 +37,7 @@ static void print_head(const struct watch_item_view *v, const struct view_style 
     fb_buffer_add_int(to, (int64_t)v->seq);
     if (v->fresh_ns) {
         fb_buffer_add_text(to, ", ");
-        add_age(v->fresh_ns, now_ns, to);
+        fb_view_add_short(v->age_ns, to);
         fb_buffer_add_text(to, v->is_stale ? " old (stale)" : " old");
     } else {
         fb_buffer_add_text(to, ", never seen");

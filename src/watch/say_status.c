@@ -306,6 +306,7 @@ void fb_say_status_members(const struct watch *w, int64_t now_ns, bool items, st
     struct watch_figures f;
 
     fb_watch_figures(w, &f);
+    fb_watch_spreads(w, f.spread);
     add_grade(&f, now_ns, to);
     fb_say_spreads(&f, to);
     add_work(&f, p, to);

@@ -51,15 +51,6 @@ static void cell_when(struct view_table *t, int64_t at_ns, int64_t now_ns)
     fb_view_table_next(t);
 }
 
-static void cell_age(struct view_table *t, int64_t at_ns, int64_t now_ns)
-{
-    if (at_ns == 0)
-        fb_buffer_add_char(&t->text, '-');
-    else
-        fb_view_add_short(fb_max64(now_ns - at_ns, 0), &t->text);
-    fb_view_table_next(t);
-}
-
 /* -------------------------------------------------------------------------------- the status */
 
 static const struct view_column SPREADS[] = {
@@ -119,7 +110,7 @@ static void print_sources(const struct watch *w, const struct watch_plan *p,
         enum view_state state = fb_say_source_state(&v, &word);
         fb_view_table_add(&t, v.name);
         fb_view_table_add(&t, fb_view_state_name(state));
-        fb_view_table_add(&t, state == VIEW_ok ? "" : word);
+        fb_view_table_add(&t, state == VIEW_ok ? "" : v.is_enabled ? word : "disabled");
         cell_count(&t, v.items);
         cell_count(&t, v.looks);
         cell_count(&t, v.ended[LOOK_SAME]);
@@ -128,7 +119,7 @@ static void print_sources(const struct watch *w, const struct watch_plan *p,
         add_share(v.reliability.score, &t.text);
         fb_view_table_next(&t);
         cell_count(&t, v.in_flight);
-        cell_when(&t, fb_max64(v.ready_ns, now_ns), now_ns);
+        cell_when(&t, v.is_enabled ? fb_max64(v.ready_ns, now_ns) : FB_NEVER, now_ns);
     }
     fb_view_table_print(&t, style, true, to);
     fb_view_table_fini(&t);
@@ -212,6 +203,7 @@ void fb_say_status_text(const struct watch *w, const struct view_style *style, i
     struct watch_figures f;
 
     fb_watch_figures(w, &f);
+    fb_watch_spreads(w, f.spread);
     print_grade(&f, style, now_ns, to);
     print_spreads(&f, p, style, to);
     fb_buffer_add_char(to, '\n');
@@ -254,8 +246,11 @@ static void row_of(struct view_table *t, const struct watch *w, const struct wat
 {
     fb_view_table_add(t, v->id);
     fb_view_table_add(t, fb_item_state_name(v->state));
-    cell_age(t, v->fresh_ns, now_ns);
-    fb_view_table_add(t, v->paused_ns ? "paused" : v->is_stale ? "stale" : "");
+    cell_span(t, v->age_ns);
+    fb_view_table_add(t, v->paused_ns   ? "paused"
+                         : !v->fresh_ns ? "not yet"
+                         : v->is_stale  ? "stale"
+                                        : "");
     cell_count(t, (int64_t)v->seq);
     cell_when(t, v->next_ns, now_ns);
     cell_fields(t, w, i, v->fields);

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "watch/inside.h"
 
 const struct watch_plan *fb_watch_plan(const struct watch *w)
@@ -27,6 +28,33 @@ void fb_watch_figures(const struct watch *w, struct watch_figures *ret_figures)
         f->queued_by[s] = w->level[s].count;
     f->in_flight = w->in_flight;
     f->memory_bytes += (int64_t)(w->plan.domain_count * sizeof(struct domain));
+}
+
+/* The ages of one state, into room for all items. How many. */
+static size_t ages_of(const struct watch *w, enum item_state state, int64_t *ages_ns)
+{
+    int64_t now_ns = fb_watch_time(w);
+    size_t count = 0;
+
+    for (size_t n = 0; n < w->count; n++) {
+        const struct watch_item *i = w->item[n];
+
+        if (i->state == state && fb_watch_out(w, i) == OUT_NOT)
+            ages_ns[count++] = fb_freshness_age(&i->freshness, now_ns);
+    }
+    return count;
+}
+
+void fb_watch_spreads(const struct watch *w, struct freshness_spread ret_spread[ITEM_STATES])
+{
+    int64_t *ages_ns = fb_alloc_raw((w->count + 1) * sizeof(*ages_ns));
+
+    /* Without memory those of the latest interval have to do. */
+    for (size_t s = 0; s < ITEM_STATES; s++)
+        ret_spread[s] = ages_ns
+                            ? fb_freshness_spread(ages_ns, ages_of(w, (enum item_state)s, ages_ns))
+                            : w->figures.spread[s];
+    fb_free(ages_ns);
 }
 
 int fb_watch_domain_find(const struct watch *w, const char *name)

@@ -5,8 +5,8 @@
  * Nothing here changes what is decided. Texts and arrays are the watcher's: they hold until the
  * next call of a function of watch.h, or, where it says so, of the same function.
  *
- * Ages and spreads in struct watch_figures are those of the latest interval; ages of single items
- * are of the instant that is asked for.
+ * Spreads in struct watch_figures are those of the latest interval, by which the grade is judged;
+ * fb_watch_spreads() and ages of single items are of the instant at which they are asked for.
  */
 #ifndef FLYBALL_WATCH_SHOW_H
 #define FLYBALL_WATCH_SHOW_H
@@ -74,6 +74,9 @@ struct watch_figures {
 
 void fb_watch_figures(const struct watch *w, struct watch_figures *ret_figures);
 
+/* The ages of now, by state: of all items that are not out of account. */
+void fb_watch_spreads(const struct watch *w, struct freshness_spread ret_spread[ITEM_STATES]);
+
 /* The plan in force; its domains are those of fb_watch_domain(). */
 const struct watch_plan *fb_watch_plan(const struct watch *w);
 
@@ -131,6 +134,7 @@ int fb_watch_domain_find(const struct watch *w, const char *name);
     X(DOWN, "down", "no source that knows it answers")                             \
     X(PAUSED, "paused", "it is paused till then")                                  \
     X(UNMAPPED, "unmapped", "no source that is enabled knows it")                  \
+    X(DISABLED, "disabled", "the source is disabled")                              \
     X(FINAL, "final", "it is over; its last version is kept")
 
 enum watch_why {

@@ -71,7 +71,7 @@ static int64_t next_look(const struct watch *w, const struct link *l, enum watch
         return l->asked_ns;
     }
     if (!d->plan.enabled) {
-        *ret_why = WATCH_WHY_UNMAPPED;
+        *ret_why = WATCH_WHY_DISABLED;
         return FB_NEVER;
     }
     if (d->is_down && d->trial_ns > due_ns) {

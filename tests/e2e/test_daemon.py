@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -117,6 +118,8 @@ def test_a_batch_that_is_submitted(tmp_path):
         # What everybody may see says nothing about this machine.
         public = d.ask('/status', 'public')[2].decode()
         assert str(tmp_path) not in public and str(d.process.pid) not in public
+        check_answer(json.loads(public), 'status')
+        assert '""' not in public and not {'version', 'pid'} & json.loads(public).keys()
 
         # The same list again: nothing is left to do.
         before = mock.stats()['arrivals']
@@ -168,6 +171,42 @@ def test_submitting_by_command(tmp_path):
             assert '--submit' in done.stderr
         done = d.command('fetch', '--submit', 'none.txt')
         assert done.returncode == 2 and 'none.txt' in done.stderr
+
+
+def test_a_batch_has_one_name(tmp_path):
+    """As it was told when it was handed over: whole in every table, and taken by every command."""
+    with Mock('--limit', 'fixed=3/1h', '--dialect', 'retry-after') as mock, Daemon(tmp_path) as d:
+        done = d.command('fetch', '--submit', f'http://127.0.0.1:{mock.port}/{{1..9}}')
+        name = done.stdout.split(',')[0]
+        assert re.fullmatch(r'batch-\d+-\d+', name)
+        wait_for(lambda: d.batch(name)['throttled'] > 0)
+        d.wait_ended(d.submit(urls=[f'http://127.0.0.1:{d.port["public"]}/healthz'], name='other'))
+        for words in (['status'], ['top', '--once'], ['status', name], ['why', name]):
+            done = d.command(*words)
+            assert done.returncode == 0 and name in done.stdout, (words, done)
+        assert 'because' in done.stdout and 'hold' in done.stdout, done.stdout
+        told = json.loads(d.command('why', 'last', '--json').stdout)
+        assert told['batch'] == name and told['verdict'] == 'waits', told
+    for words in (['status'], ['status', name], ['why', name]):  # and without the daemon
+        done = d.command(*words)
+        assert done.returncode == 0 and name in done.stdout, (words, done)
+    assert d.command('why', f'{name}x').returncode == 3
+
+
+def test_items_that_fail_are_seen(tmp_path):
+    """A server that answers well is well; that all items fail stands beside it."""
+    with Mock('--limit', 'fixed=1000/1h') as mock, Daemon(tmp_path) as d:
+        lines = tmp_path / 'list'
+        here = f'http://127.0.0.1:{d.port["public"]}/none'
+        lines.write_text(''.join(f'{here}/{n}\n' for n in range(30)) +
+                         ''.join(f'http://127.0.0.1:{mock.port}/{n}\n' for n in range(2000)))
+        name = d.submit(list=str(lines))
+        wait_for(lambda: d.batch(name)['items']['failed'] == 30)
+        d.act('pause')
+        text = d.command('status').stdout
+        ended = d.batch(name)['items']['ended']
+        assert f'providers healthy, 30 of {ended:,} items failed' in text, text
+        assert '30 failed' in text, text
 
 
 def test_batches_that_cannot_be(tmp_path):

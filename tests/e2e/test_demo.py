@@ -69,6 +69,8 @@ def test_what_it_says_next_works(tmp_path):
     assert re.search(r'^  refused  .*, item 1\.\d+$', done.stdout, re.M), done
     done = ask(tmp_path, 'status')
     assert done.returncode == 0 and '120' in done.stdout and 'demo-' not in done.stdout, done
+    done = ask(tmp_path, 'limits', '--all')  # its API is gone, and so is what was told of it
+    assert done.returncode == 0 and '127.0.0.1' not in done.stdout, done
     assert not files(tmp_path)
 
 

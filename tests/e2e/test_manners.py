@@ -160,7 +160,7 @@ def test_12_a_plan_sends_nothing(batch):
         assert done.returncode == 0 and api.stats()['arrivals'] == 0
     told = dict(re.findall(r'^(requests|bound by|duration|finish) +(.*)$', done.stdout, re.M))
     assert told['requests'] == '500' and told['bound by'].startswith('2.00/s')
-    assert told['duration'] == '4m 10s' and re.match(r'\d{4}-\d\d-\d\dT', told['finish'])
+    assert told['duration'] == '4m 10s' and re.fullmatch(r'\d\d:\d\d:\d\d', told['finish'])
 
 
 def test_13_a_plan_comes_true(batch, api):
@@ -302,7 +302,7 @@ def test_19_why(tmp_path):
         wait_for(lambda: 'Retry-After' in d.command('why', url).stdout)
         told = d.command('why', url)
         assert told.returncode == 0
-        assert re.search(r'waits until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, in \d+', told.stdout)
+        assert re.search(r'waits until \d\d:\d\d:\d\d, in \d+', told.stdout)
         said = dict(re.findall(r'^  (because|rule|change) +(.*)$', told.stdout, re.M))
         assert said['rule'].startswith('Retry-After: ') and said['because'] and said['change']
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "core/accountant.h"
+#include "core/hold.h"
 #include "core/instant.h"
 #include "core/spec.h"
 #include "util/text.h"
@@ -195,6 +196,67 @@ static void in_a_hold_who_learns_is_silent(void **state)
     fly_limiter_free(l);
 }
 
+/* Held until then by whoever learns, and by a server until `asked_ns`: the sentence. */
+static void check_paced(const struct accountant *books, int64_t at_ns, int64_t asked_ns,
+                        const char *sentence)
+{
+    struct accountant a = *books;
+    char buffer[256];
+    struct text t;
+
+    a.slot[FB_SLOT_hold + FB_HOLD_PACE_UNTIL] = at_ns;
+    a.slot[FB_SLOT_hold + FB_HOLD_UNTIL] = asked_ns;
+    struct verdict v = fb_accountant_ask(&a, 1, 0);
+    assert_ptr_equal(v.cause, &fb_constraint_hold);
+    fb_text_init(&t, buffer, sizeof(buffer));
+    fb_accountant_explain(&a, &v, 1, 0, &t);
+    assert_contains(buffer, sentence);
+}
+
+static struct accountant books_of(const char *spec)
+{
+    struct accountant a;
+    struct spec s;
+
+    assert_int_equal(fb_spec_read(spec, &s, NULL), 0);
+    fb_accountant_init(&a, &s, NULL, 1, 0);
+    return a;
+}
+
+/* No server asked for what was learned, and nobody says that one did. */
+static void a_wait_of_what_learns_is_not_told_as_a_refusal(void **state)
+{
+    struct accountant a = books_of("");
+    struct probe *p = &a.learned.probe;
+
+    (void)state;
+    check_paced(&a, 9 * S, FB_LONG_AGO,
+                "Next start in 9.0 s: what the learned limit allows until then is used up.");
+    check_paced(&a, 9 * S, 9 * S, "Next start in 9.0 s: a refusal holds the key");
+    p->episode = EPISODE_WAITING;
+    check_paced(&a, 9 * S, 8 * S,
+                "Next start in 9.0 s: a refusal told no time, and one request tries it then.");
+    p->outage = true;
+    check_paced(&a, 9 * S, FB_LONG_AGO,
+                "Next start in 9.0 s: too much fails, and one request tries it then.");
+    p->episode = EPISODE_PINGED;
+    check_paced(&a, FB_NEVER, FB_LONG_AGO,
+                "Waits for an answer: one request is out to see how the others may go on.");
+    assert_int_equal(fb_accountant_pace_wait(&a, 0), PACE_FREE);
+    a.slot[FB_SLOT_hold + FB_HOLD_PACE_UNTIL] = 9 * S;
+    struct verdict v = {20 * S, &fb_constraint_bucket}; /* what waits longer is the cause */
+    char buffer[256];
+    struct text t;
+    fb_text_init(&t, buffer, sizeof(buffer));
+    fb_accountant_explain(&a, &v, 1, 0, &t);
+    assert_contains(buffer, fb_constraint_bucket.says);
+
+    a = books_of("adapt=aimd"); /* never asks for it: whoever did is not known */
+    check_paced(&a, 9 * S, FB_LONG_AGO, "Next start in 9.0 s: a refusal holds the key");
+    a = books_of("adapt=off");
+    check_paced(&a, 9 * S, FB_LONG_AGO, "Next start in 9.0 s: a refusal holds the key");
+}
+
 static void waits_for_an_answer(void **state)
 {
     struct fly_limiter *l = limiter("concurrency=1 rate=10/s", 0);
@@ -342,6 +404,7 @@ int main(void)
         cmocka_unit_test(waits_for_whoever_asks_what_the_next_quota_is),
         cmocka_unit_test(waits_for_a_hold),
         cmocka_unit_test(in_a_hold_who_learns_is_silent),
+        cmocka_unit_test(a_wait_of_what_learns_is_not_told_as_a_refusal),
         cmocka_unit_test(waits_for_an_answer),
         cmocka_unit_test(no_wait_helps_a_cost_that_is_too_large),
         cmocka_unit_test(of_several_the_longest_wait_is_named),

@@ -47,6 +47,9 @@ static void line_leaves_out_what_matters_least(void **state)
                "429s 0  ETA 1h 40m (16:12), bound by core 5000/h");
     check_line(&p, 80,
                "12,481/20,000  1.25/s  2,600 left  429s 0  ETA 1h 40m, bound by core 5000/h");
+    p.waits_ns = 41 * S; /* for whom? */
+    check_line(&p, 80, "github  12,481/20,000  1.25/s  429s 0  waits 41 s, ETA 1h 40m");
+    p.waits_ns = 0;
     check_line(&p, 70, "12,481/20,000  1.25/s  429s 0  ETA 1h 40m, bound by core 5000/h");
     check_line(&p, 40, "12,481/20,000  1.25/s  ETA 1h 40m");
     check_line(&p, 20, "12,481/20,000");
@@ -88,7 +91,7 @@ static void line_while_learning_and_when_learned(void **state)
     (void)state;
     check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s of ?  429s 0  learning");
     p.waits_ns = 14 * S;
-    check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s  429s 0  waits 14 s, learning");
+    check_line(&p, 70, "127.0.0.1:80   41/600   6 %  20.1/s  429s 0  waits 14 s, learning");
     p.waits_ns = 0;
     p.learning = false;
     p.throttled = 2;
@@ -96,6 +99,7 @@ static void line_while_learning_and_when_learned(void **state)
     p.eta = (struct eta){.span_ns = 46 * S, .bound = ETA_BOUND_RATE};
     check_line(&p, 60, " 41/600   6 %  20.1/s  429s 2  ETA 46 s, bound by ~12.0/s");
     p.waits_ns = S;
+    check_line(&p, 60, "127.0.0.1:80   41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
     check_line(&p, 50, " 41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
     p.total_grows = true;
     p.waits_ns = 0;

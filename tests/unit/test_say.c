@@ -178,6 +178,86 @@ static void a_status_has_all_that_is_asked_of_it(void **state)
     world_free(w);
 }
 
+/* Between two intervals as well: the oldest of the status is the oldest of the list. */
+static void ages_are_the_same_wherever_they_are_shown(void **state)
+{
+    const struct view_style style = {.width = 100, .ascii = true};
+    const struct say_which live = {.state = ITEM_live, .most = 100};
+    struct world *w = a_world();
+    struct buffer b = BUFFER_INIT;
+    double oldest_s = 0.0;
+
+    (void)state;
+    w->now_ns += 77 * S; /* and nobody has judged since */
+    fb_say_items_json(w->watch, &live, NULL, w->now_ns, &b);
+    json_t *o = read_json(&b);
+    const json_t *items = json_object_get(o, "items");
+    for (size_t n = 0; n < json_array_size(items); n++) {
+        double age_s = json_number_value(json_object_get(json_array_get(items, n), "age_s"));
+
+        oldest_s = age_s > oldest_s ? age_s : oldest_s;
+    }
+    json_decref(o);
+    assert_true(oldest_s >= 77.0);
+    fb_say_status_json(w->watch, w->now_ns, &b);
+    o = read_json(&b);
+    const json_t *spread = json_object_get(json_object_get(o, "freshness"), "live");
+    assert_close(json_number_value(json_object_get(spread, "oldest_s")), oldest_s, 1e-6);
+    json_decref(o);
+
+    char shown[32];
+    (void)snprintf(shown, sizeof shown, "%d s", (int)(oldest_s + 0.5));
+    if (oldest_s >= 60.0)
+        (void)snprintf(shown, sizeof shown, "1 min %d s", (int)oldest_s - 60);
+    fb_say_status_text(w->watch, &style, w->now_ns, &b);
+    assert_non_null(strstr(fb_buffer_text(&b), shown));
+    fb_buffer_clear(&b);
+    fb_say_items_text(w->watch, &live, &style, w->now_ns, &b);
+    assert_non_null(strstr(fb_buffer_text(&b), shown));
+    fb_buffer_fini(&b);
+    world_free(w);
+}
+
+/* The line of a text that begins so. */
+static void line_of(struct buffer *b, const char *begin, char *line, size_t size)
+{
+    const char *at = strstr(fb_buffer_text(b), begin);
+
+    assert_non_null(at);
+    assert_true(at == b->bytes || at[-1] == '\n');
+    (void)snprintf(line, size, "%.*s", (int)strcspn(at, "\n"), at);
+    fb_buffer_clear(b);
+}
+
+/* Who is not asked has no next time, and that is said. */
+static void a_source_that_is_disabled_says_so(void **state)
+{
+    const struct view_style style = {.width = 120, .ascii = true};
+    struct world *w = a_world();
+    struct buffer b = BUFFER_INIT;
+    char line[200];
+
+    (void)state;
+    assert_int_equal(fb_watch_enable(w->watch, "gamma", false), 0);
+    pass(w, 10 * S);
+    fb_say_status_text(w->watch, &style, w->now_ns, &b);
+    line_of(&b, "gamma", line, sizeof line);
+    assert_contains(line, "o idle");
+    assert_contains(line, "disabled");
+    assert_null(strstr(line, "now"));
+    assert_int_equal(line[strlen(line) - 1], '-');
+    fb_say_item_text(w->watch, fb_watch_find(w->watch, "item-1"), &style, w->now_ns, &b);
+    assert_non_null(strstr(fb_buffer_text(&b), "the source is disabled"));
+    fb_buffer_clear(&b);
+    fb_say_item_json(w->watch, fb_watch_find(w->watch, "item-1"), NULL, w->now_ns, &b);
+    json_t *o = read_json(&b);
+    const json_t *gamma = json_array_get(json_object_get(o, "sources"), 2);
+    assert_string_equal(text_of(gamma, "why"), "disabled");
+    assert_null(json_object_get(gamma, "next"));
+    json_decref(o);
+    world_free(w);
+}
+
 /* ---- events ---- */
 
 static void a_change_is_told_with_what_changed(void **state)
@@ -272,6 +352,8 @@ int main(void)
         cmocka_unit_test(deltas_lead_to_the_latest),
         cmocka_unit_test(versions_are_numbered_without_gaps),
         cmocka_unit_test(a_status_has_all_that_is_asked_of_it),
+        cmocka_unit_test(ages_are_the_same_wherever_they_are_shown),
+        cmocka_unit_test(a_source_that_is_disabled_says_so),
         cmocka_unit_test(a_change_is_told_with_what_changed),
         cmocka_unit_test(text_fits_and_says_the_same),
     };

@@ -240,6 +240,18 @@ static void a_hold_says_who_asked_for_it(void **state)
     k = look(&r);
     assert_string_equal(fb_view_key_because(&k, k.seen_ns), "refused");
     assert_contains(k.why, "a refusal holds the key");
+    assert_false(k.flags & VIEW_KEY_PACED);
+    end(&r);
+
+    open_under(&r, ""); /* the same, and something learns: it tries one request */
+    r.more = &r;
+    r.plan = refuses;
+    get(&r, 1);
+    rig_run_until(&r, r.now_ns + 30 * MS);
+    k = look(&r);
+    assert_string_equal(k.cause, "hold");
+    assert_contains(k.why, "a refusal told no time, and one request tries it then");
+    assert_true(k.flags & VIEW_KEY_PACED && !(k.flags & VIEW_KEY_SPENT));
     end(&r);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers as people and programs read them, to the letter. */
-#include "unit.h"
-
-#include <jansson.h>
+#include "view_rig.h"
 
 #include "view/audit.h"
 #include "view/deferred.h"
@@ -11,131 +9,6 @@
 #include "view/rows.h"
 #include "view/status.h"
 #include "view/table.h"
-#include "view/why.h"
-#include "view/words.h"
-
-#define NOW (1794753127 * S) /* 2026-11-15T14:32:07Z */
-#define MIN (60 * S)
-
-static const struct view_style PLAIN = {.width = 80};
-
-/* What a renderer writes is this, and where there is a width no line is longer. */
-static void check(struct buffer *b, const struct view_style *style, const char *expected)
-{
-    const char *text = fb_buffer_text(b);
-
-    assert_non_null(text);
-    assert_string_equal(text, expected);
-    while (style->width > 0 && *text) {
-        size_t size = strcspn(text, "\n");
-        assert_at_most((int64_t)fb_words_columns(text, size), (int64_t)style->width);
-        text += size + 1;
-    }
-    fb_buffer_fini(b);
-}
-
-/* It is JSON, of this schema; the caller lets go of it. */
-static json_t *check_json(struct buffer *b, const char *schema)
-{
-    const char *text = fb_buffer_text(b);
-    json_error_t error;
-    json_t *j = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-
-    if (!j)
-        fail_msg("%s at %d in %s", error.text, error.position, text);
-    assert_string_equal(json_string_value(json_object_get(j, "schema")), schema);
-    assert_string_equal(json_string_value(json_object_get(j, "now")), "2026-11-15T14:32:07Z");
-    fb_buffer_fini(b);
-    return j;
-}
-
-static double number(const json_t *j, const char *name)
-{
-    const json_t *n = json_object_get(j, name);
-
-    assert_true(json_is_number(n));
-    return json_number_value(n);
-}
-
-/* ---------------------------------------------------------------------------------- examples */
-
-static struct view_key github(const char *pool, int64_t left, int64_t limit, int64_t reset_ns)
-{
-    struct view_key k = {.provider = "github",
-                         .seen_ns = NOW - S,
-                         .quota_limit = limit,
-                         .quota_left = left,
-                         .quota_reset_ns = NOW + reset_ns,
-                         .queued = 5,
-                         .rate = 0.97,
-                         .limit = 0.97,
-                         .told_by = "x-ratelimit-*"};
-
-    fb_view_put(k.pool, sizeof k.pool, pool);
-    return k;
-}
-
-static struct view_key crossref(void)
-{
-    return (struct view_key){.provider = "api.crossref.org",
-                             .pool = "default",
-                             .seen_ns = NOW - 2 * S,
-                             .flags = VIEW_KEY_LEARNED,
-                             .queued = 190,
-                             .in_flight = 3,
-                             .rate = 9.7,
-                             .limit = 9.94,
-                             .confidence = 0.92,
-                             .ready_ns = NOW + S / 20,
-                             .cause = "bucket",
-                             .refused = 2};
-}
-
-/* A refusal holds it. */
-static struct view_key held(void)
-{
-    struct view_key k = crossref();
-
-    k.ready_ns = NOW + 41 * S;
-    fb_view_put(k.cause, sizeof k.cause, "hold");
-    k.refused_ns = NOW - 3 * S;
-    k.retry_after_ns = 44 * S;
-    k.refused_status = 429;
-    fb_view_put(k.refused_item, sizeof k.refused_item, "12482");
-    return k;
-}
-
-static struct view_batch batch(void)
-{
-    struct view_batch b = {.name = "fetch-00c0ffee00c0ffee",
-                           .list = "/home/me/urls.txt",
-                           .output = "/home/me/out.jsonl",
-                           .command = "flyball fetch urls.txt --jsonl out.jsonl",
-                           .pid = 4711,
-                           .running = 1,
-                           .began_ns = NOW - 41 * S,
-                           .updated_ns = NOW - S / 4,
-                           .total = 600,
-                           .done = 410,
-                           .failed = 2,
-                           .in_flight = 3,
-                           .queued = 185,
-                           .requests = 417,
-                           .throttled = 2,
-                           .retries = 1,
-                           .rate = 9.7,
-                           .eta_ns = NOW + 19 * S,
-                           .bound = "~9.94/s",
-                           .latency_p50_ns = 22 * MS,
-                           .latency_p95_ns = 310 * MS,
-                           .latency_p99_ns = 1200 * MS,
-                           .wait_count = 2,
-                           .wait = {{"bucket", 32 * S}, {"hold", 3 * S}},
-                           .key_count = 1};
-
-    b.key[0] = crossref();
-    return b;
-}
 
 /* ------------------------------------------------------------------------------------- limits */
 
@@ -182,7 +55,7 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "\n"
           "github/core (credential a91f):\n"
           "  Remaining: 700 / 5,000 (14%)\n"
-          "  Resets in: 42m (2026-11-15T15:14:07Z)\n"
+          "  Resets in: 42m (15:14:07)\n"
           "  Window:    800 left of 810/min, as stated\n"
           "  Stated:    window=900/1m (preset)\n"
           "  Told by:   x-ratelimit-*\n"
@@ -288,6 +161,32 @@ static void health_has_four_states(void **state)
     }
 }
 
+/* One rule for the cell and for whoever draws it himself. */
+static void what_is_left_is_that_of_what_holds_it_up(void **state)
+{
+    struct view_key k = github("core", 700, 5000, 42 * MIN);
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_QUOTA);
+    k.window_limit = 810;
+    k.window_ns = MIN;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_QUOTA);
+    k.ready_ns = NOW + 5 * S;
+    fb_view_put(k.cause, sizeof k.cause, "window");
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_WINDOW);
+    fb_view_key_left(&k, NOW, &b);
+    check(&b, &PLAIN, "0 of 810/min");
+    fb_view_key_json(&k, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "\"left_by\":\"window\"");
+    fb_buffer_fini(&b);
+    assert_int_equal(fb_view_key_left_by(&k, NOW + 5 * S), VIEW_LEFT_QUOTA);
+    k.quota_limit = 0;
+    assert_int_equal(fb_view_key_left_by(&k, NOW + 5 * S), VIEW_LEFT_WINDOW);
+    k.window_limit = 0;
+    assert_int_equal(fb_view_key_left_by(&k, NOW), VIEW_LEFT_NOTHING);
+}
+
 static void limits_in_json_have_numbers_and_instants(void **state)
 {
     struct view_key keys[] = {github("core", 700, 5000, 90 * S), held()};
@@ -306,6 +205,9 @@ static void limits_in_json_have_numbers_and_instants(void **state)
     assert_int_equal(number(quota, "remaining"), 700);
     assert_string_equal(json_string_value(json_object_get(quota, "reset")), "2026-11-15T14:33:37Z");
     assert_close(number(quota, "reset_in_s"), 90.0, 1e-9);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(all, 0), "left_by")),
+                        "quota");
+    assert_null(json_object_get(second, "left_by"));
     assert_string_equal(json_string_value(json_object_get(second, "state")), "holding");
     assert_string_equal(json_string_value(json_object_get(second, "cause")), "hold");
     assert_close(number(second, "next_start_in_s"), 41.0, 1e-9);
@@ -391,12 +293,55 @@ static void several_batches_are_a_table(void **state)
     second.updated_ns = NOW - 5 * MIN;
     fb_view_status_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "batch           state      items                rate  429s  until\n"
-          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)  9.70/s     2  in 19 s\n"
-          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)  9.70/s     2  "
-          "5m ago, killed\n");
+          "batch           state      items              failed    rate  until\n"
+          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)       2  9.70/s  in 19 s\n"
+          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)       2  9.70/s  5m ago, killed\n");
+    fb_view_put(second.name, sizeof second.name,
+                "batch-1794753127-12"); /* was given, and is whole */
+    fb_view_put(first.name, sizeof first.name, "fetch-of-mine-of-today");
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "batch                   state      items              failed  until\n"
+          "fetch-of-mine-of-today  \u2016 holding  412 of 600 (68 %)       2  in 19 s\n"
+          "batch-1794753127-12     \u25cb idle     412 of 600 (68 %)       2  5m ago, killed\n");
     fb_view_status_text(&(struct view_status){0}, &PLAIN, NOW, &b);
     check(&b, &PLAIN, "No batch is known. Try: flyball fetch urls.txt\n");
+}
+
+/* Servers that answer are well, items that fail are not. */
+static void what_fails_is_seen_at_once(void **state)
+{
+    struct view_batch some = batch();
+    const struct view_batch *all[] = {&some};
+    struct view_daemon d = {.version = "1", .pid = 7, .began_ns = NOW - MIN, .grade = "healthy"};
+    struct view_status v = {.daemon = &d, .batch = all, .batch_count = 1};
+    struct buffer b = BUFFER_INIT;
+    static const struct {
+        int64_t done, failed, unknown;
+        enum view_state state;
+    } CASES[] = {{0, 4, 0, VIEW_ok},        {0, 5, 0, VIEW_critical}, {1, 3, 1, VIEW_critical},
+                 {3, 4, 0, VIEW_warning},   {4, 1, 0, VIEW_warning},  {5, 1, 0, VIEW_ok},
+                 {0, 0, 20, VIEW_critical}, {410, 2, 0, VIEW_ok}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        some.done = CASES[i].done;
+        some.failed = CASES[i].failed;
+        some.unknown = CASES[i].unknown;
+        assert_int_equal(fb_view_batch_state(&some, NOW), CASES[i].state);
+    }
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): providers healthy, 2 of 412 items failed\n");
+    fb_buffer_clear(&b);
+    some.failed = 0;
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): healthy\n");
+    fb_buffer_clear(&b);
+    some.failed = 412;
+    some.running = 0; /* that is over */
+    fb_view_status_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "): healthy\n");
+    fb_buffer_fini(&b);
 }
 
 static void top_fits_the_screen(void **state)
@@ -468,71 +413,6 @@ static void colour_is_added_to_the_words(void **state)
     check(&b, &style, "x?y  \x1b[35m\u2016 holding\x1b[0m  ?[2J\n");
 }
 
-/* ---------------------------------------------------------------------------------------- why */
-
-static void why_says_until_when_and_what_would_change_it(void **state)
-{
-    struct view_why v = {.subject = "https://api.crossref.org/works/1",
-                         .verdict = VIEW_VERDICT_waits,
-                         .until_ns = NOW + 41 * S,
-                         .source = "process 4711, which runs",
-                         .batch = "fetch-00c0ffee00c0ffee",
-                         .item = "17",
-                         .has_key = true};
-    struct buffer b = BUFFER_INIT;
-
-    (void)state;
-    v.key = held();
-    fb_view_why_text(&v, &PLAIN, NOW, &b);
-    check(&b, &PLAIN,
-          "https://api.crossref.org/works/1\n"
-          "\u2016 waits until 2026-11-15T14:32:48Z, in 41 s\n"
-          "  because  hold: a refusal holds the whole key\n"
-          "  rule     Retry-After: 44, with status 429\n"
-          "  key      api.crossref.org, 190 queued\n"
-          "  refused  3 s ago (14:32:04), item 12482\n"
-          "  batch    fetch-00c0ffee00c0ffee, item 17\n"
-          "  change   only time: the server asked for it, and nothing here shortens it.\n"
-          "           Another credential has a budget of its own.\n"
-          "  source   process 4711, which runs\n");
-    fb_view_why_json(&v, NOW, &b);
-    json_t *j = check_json(&b, "flyball.why/1");
-    assert_string_equal(json_string_value(json_object_get(j, "cause")), "hold");
-    assert_string_equal(json_string_value(json_object_get(j, "rule")),
-                        "Retry-After: 44, with status 429");
-    assert_close(number(j, "until_in_s"), 41.0, 1e-9);
-    assert_non_null(json_object_get(j, "change"));
-    json_decref(j);
-}
-
-static void a_rule_is_a_spec_or_what_was_learned(void **state)
-{
-    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
-    struct buffer b = BUFFER_INIT;
-
-    (void)state;
-    v.has_key = true;
-    v.key = crossref();
-    v.key.queued = 0;
-    fb_view_why_text(&v, &PLAIN, NOW, &b);
-    check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
-          "  because  bucket: the rate allows no more yet\n"
-          "  rule     learned: ~9.94/s, confidence 92 %\n"
-          "  key      api.crossref.org\n"
-          "  change   answers: the pace rises by itself while nothing refuses. --limit\n"
-          "           states one, 'flyball learned reset' begins anew.\n");
-    fb_view_put(v.key.spec, sizeof v.key.spec, "rate=2/s");
-    fb_view_put(v.key.said_by, sizeof v.key.said_by, "command line");
-    fb_view_why_text(&v, &PLAIN, NOW, &b);
-    check(&b, &PLAIN,
-          "x\n\u2016 waits until 2026-11-15T14:32:08Z, in 1 s\n"
-          "  because  bucket: the rate allows no more yet\n"
-          "  rule     rate=2/s (command line)\n"
-          "  key      api.crossref.org\n"
-          "  change   a higher rate= or burst= where the limit is stated.\n");
-}
-
 /* -------------------------------------------------------------------------------- the others */
 
 static void learned_is_a_table(void **state)
@@ -589,9 +469,9 @@ static void deferred_is_a_table(void **state)
     (void)state;
     fb_view_deferred_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "not before            from now  item  where                why        list\n"
-          "2026-11-15T15:32:07Z  in 1h     7     https://a.example/7  throttled  urls.txt\n"
-          "not known                       8     https://a.example/8  robots     urls.txt\n");
+          "not before  from now  item  where                why        list\n"
+          "15:32:07    in 1h     7     https://a.example/7  throttled  urls.txt\n"
+          "not known             8     https://a.example/8  robots     urls.txt\n");
     fb_view_deferred_json(&v, NOW, &b);
     json_t *j = check_json(&b, "flyball.deferred/1");
     assert_int_equal(json_array_size(json_object_get(j, "deferred")), 2);
@@ -622,16 +502,16 @@ static void audit_is_a_line_for_each_event(void **state)
     (void)state;
     fb_view_audit_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "time                  key          event   cause\n"
-          "14:32:06              github/core  hold    retry-after  held for 41 s\n"
-          "2026-11-13T14:32:07Z               reload  operator     flyball.yaml read\n");
+          "time                 key          event   cause\n"
+          "14:32:06             github/core  hold    retry-after  held for 41 s\n"
+          "2026-11-13 14:32:07               reload  operator     flyball.yaml read\n");
     struct view_style wide = PLAIN;
     wide.width = 100;
     fb_view_audit_text(&v, &wide, NOW, &b);
     check(&b, &wide,
-          "time                  key          event   cause        outcome\n"
-          "14:32:06              github/core  hold    retry-after           held for 41 s\n"
-          "2026-11-13T14:32:07Z               reload  operator     refused  flyball.yaml read\n");
+          "time                 key          event   cause        outcome\n"
+          "14:32:06             github/core  hold    retry-after           held for 41 s\n"
+          "2026-11-13 14:32:07               reload  operator     refused  flyball.yaml read\n");
     fb_view_audit_json(&v, NOW, &b);
     json_t *j = check_json(&b, "flyball.audit/1");
     const json_t *first = json_array_get(json_object_get(j, "events"), 0);
@@ -688,15 +568,15 @@ int main(void)
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
+        cmocka_unit_test(what_is_left_is_that_of_what_holds_it_up),
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),
         cmocka_unit_test(one_batch_is_told_in_full),
         cmocka_unit_test(an_ended_batch_says_how_and_how_to_go_on),
         cmocka_unit_test(several_batches_are_a_table),
+        cmocka_unit_test(what_fails_is_seen_at_once),
         cmocka_unit_test(top_fits_the_screen),
         cmocka_unit_test(no_width_is_exceeded),
         cmocka_unit_test(colour_is_added_to_the_words),
-        cmocka_unit_test(why_says_until_when_and_what_would_change_it),
-        cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
         cmocka_unit_test(learned_is_a_table),
         cmocka_unit_test(deferred_is_a_table),
         cmocka_unit_test(audit_is_a_line_for_each_event),

@@ -9,6 +9,7 @@ import { Place, axeIsHappy, fits, isLive, launch, open, shut, sleep, until } fro
 
 let place;
 let browser;
+let shell;
 
 before(async () => {
   place = new Place();
@@ -20,17 +21,19 @@ before(async () => {
 after(async () => {
   if (browser) await browser.close();
   place.close();
+  try { if (shell) process.kill(-shell.pid); } catch { /* all of it has ended */ }
 });
 
 /* What a browser says of a server that is gone. */
 const GONE = /net::ERR_|Failed to load resource/;
 
-/* As a shell would have it, in a folder with nothing in it. */
+/* As a shell would have it, in a folder with nothing in it; what it leaves running ends with us. */
 const paste = (command) => {
   const cwd = join(place.folder, 'bare');
   mkdirSync(cwd);
   const env = { ...process.env, PATH: `${dirname(process.env.FLYBALL)}:${process.env.PATH}`, XDG_RUNTIME_DIR: place.folder, XDG_STATE_HOME: place.folder, XDG_CONFIG_HOME: place.folder };
-  return new Promise((resolve) => { spawn('sh', ['-c', command], { cwd, env, stdio: 'ignore' }).once('exit', resolve); });
+  shell = spawn('sh', ['-c', command], { cwd, env, stdio: 'ignore', detached: true });
+  return new Promise((resolve) => { shell.once('exit', resolve); });
 };
 
 test('12: before the first request it says what to do, and that works when it is pasted', async () => {
@@ -44,10 +47,10 @@ test('12: before the first request it says what to do, and that works when it is
   assert.equal(await plain.locator('.empty code').textContent(), command, 'without scripts it is the same one');
   await shut(plain);
   assert.equal(await paste(command), 0);
-  await page.locator('table.keys tbody tr', { hasText: `127.0.0.1:${place.port}` }).waitFor();
+  await page.locator('table.keys tbody tr', { hasText: '127.0.0.1:8070' }).waitFor();
   await page.locator('table.keys tbody tr', { hasText: 'idle' }).waitFor();
   await page.evaluate(() => { location.hash = '#/batches'; });
-  await page.locator('tr', { hasText: '1 of 1' }).waitFor();
+  await page.locator('tr', { hasText: '60 of 60' }).waitFor();
   await shut(page);
 });
 

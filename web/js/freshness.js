@@ -238,7 +238,7 @@ const makeItem = (id) => {
     const state = itemState(item, c);
     fill(holder,
       showVerdict(el('p'), state, `${item.state}, ${item.age_s == null ? 'not heard of yet' : `${span(item.age_s)} old`}. `
-        + `Next ${item.next_in_s > 0 ? `in ${span(item.next_in_s)}` : 'now'}${item.next_source ? ` from ${item.next_source}` : ''}: ${item.why_text || item.why || ''}.`),
+        + `Next ${item.next_in_s == null ? 'never' : item.next_in_s > 0 ? `in ${span(item.next_in_s)}` : 'now'}${item.next_source ? ` from ${item.next_source}` : ''}: ${item.why_text || item.why || ''}.`),
       el('h3', {}, `What is known, version ${item.seq}`), tableOf(FIELD_TITLES, Object.entries(item.fields).map(([name, value]) => fieldRow(name, value, item.provenance[name]))),
       grid(panel('Sources', el('table', { class: 'cards' }, el('thead', {}, el('tr', {}, ...['source', 'its id', 'state', 'heard', 'next', 'why'].map((t) => el('th', { scope: 'col' }, t)))), el('tbody', {}, ...item.sources.map(lookRow)))),
         panel('Last changes', el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Last changes' }, ...deltasOf(history.versions)))));

@@ -59,8 +59,8 @@ const sureOf = (k) => {
 
 const windowName = (s) => ({ 1: 's', 60: 'min', 3600: 'h', 86400: 'day' }[s] || (s < 1 ? took(s) : span(s)));
 
-/* What is left is that of what holds it up: of a window that is full, whatever is told. */
-const boundOf = (k) => (k.window && (!k.quota || k.cause === 'window') ? k.window : k.quota);
+/* What is left is that of a window or a quota; which of them matters is said by the daemon. */
+const boundOf = (k) => (k.left_by ? k[k.left_by] : null);
 const amountOf = (k, of) => `${count(of.remaining)} of ${count(of.limit)}${of === k.window ? `/${windowName(of.window_s)}` : ''}`;
 
 const leftOf = (k) => {

@@ -1,7 +1,7 @@
 /* parts.js - what several views are made of: states, bars, panels, what to do where nothing is. */
 
-/* It works wherever it is pasted: what it fetches is here. */
-const EMPTY_COMMAND = `flyball fetch --submit ${location.origin}/healthz`;
+/* It works wherever it is pasted: an API of this machine, and something to fetch from it. */
+const EMPTY_COMMAND = "flyball mock --listen 127.0.0.1:8070 --limit rate=5/s --for 2m & flyball fetch --submit 'http://127.0.0.1:8070/items/{1..60}'";
 
 const stateOf = (state, word) => el('span', { class: `state state-${state}` },
   el('span', { class: 'shape', 'aria-hidden': 'true' }, shapeOf(state)), word || state);

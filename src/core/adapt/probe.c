@@ -228,6 +228,15 @@ static int64_t probe_default_hold(const union controller_state *c)
     return 0;
 }
 
+static enum pace_wait probe_waits(const union controller_state *c)
+{
+    if (c->probe.episode == EPISODE_NONE)
+        return PACE_SPENT;
+    if (c->probe.episode == EPISODE_PINGED)
+        return PACE_ASKED;
+    return c->probe.outage ? PACE_FAILED : PACE_REFUSED;
+}
+
 static void probe_resume(union controller_state *c, struct pace *pace, int64_t now_ns)
 {
     fb_probe_resume(&c->probe, now_ns);
@@ -241,6 +250,7 @@ const struct controller fb_controller_probe = {
     .on_cancel = probe_on_cancel,
     .on_outcome = probe_on_outcome,
     .default_hold = probe_default_hold,
+    .waits = probe_waits,
     .fields = fb_probe_fields,
     .field_count = FB_PROBE_FIELDS,
     .resume = probe_resume,

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Until when, because of what, and what would change it, to the letter. */
+#include "view_rig.h"
+
+#include "view/limits.h"
+#include "view/why.h"
+
+static void why_says_until_when_and_what_would_change_it(void **state)
+{
+    struct view_why v = {.subject = "https://api.crossref.org/works/1",
+                         .verdict = VIEW_VERDICT_waits,
+                         .until_ns = NOW + 41 * S,
+                         .source = "process 4711, which runs",
+                         .batch = "fetch-00c0ffee00c0ffee",
+                         .item = "17",
+                         .has_key = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.key = held();
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "https://api.crossref.org/works/1\n"
+          "\u2016 waits until 14:32:48, in 41 s\n"
+          "  because  hold: a refusal holds the whole key\n"
+          "  rule     Retry-After: 44, with status 429\n"
+          "  key      api.crossref.org, 190 queued\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  batch    fetch-00c0ffee00c0ffee, item 17\n"
+          "  change   only time: the server asked for it, and nothing here shortens it.\n"
+          "           Another credential has a budget of its own.\n"
+          "  source   process 4711, which runs\n");
+    fb_view_why_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.why/1");
+    assert_string_equal(json_string_value(json_object_get(j, "cause")), "hold");
+    assert_string_equal(json_string_value(json_object_get(j, "rule")),
+                        "Retry-After: 44, with status 429");
+    assert_close(number(j, "until_in_s"), 41.0, 1e-9);
+    assert_non_null(json_object_get(j, "change"));
+    json_decref(j);
+}
+
+/* Nobody asked for it: what was learned is used up, or has to be tried. */
+static void what_learns_is_not_told_as_the_server(void **state)
+{
+    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + 41 * S};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.has_key = true;
+    v.key = held();
+    v.key.queued = 0;
+    v.key.retry_after_ns = 0;
+    v.key.flags |= VIEW_KEY_PACED;
+    assert_string_equal(fb_view_key_because(&v.key, NOW), "refused");
+    assert_int_equal(fb_view_health(&v.key, NOW), VIEW_WARNING);
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 14:32:48, in 41 s\n"
+          "  because  hold: no server said for how long: one request tries it then\n"
+          "  rule     status 429, without a time\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   the answer to that request.\n");
+    v.key.flags |= VIEW_KEY_SPENT;
+    assert_string_equal(fb_view_key_because(&v.key, NOW), "learned");
+    assert_int_equal(fb_view_health(&v.key, NOW), VIEW_HEALTHY);
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 14:32:48, in 41 s\n"
+          "  because  hold: what the learned limit allows until then is used up\n"
+          "  rule     learned: ~9.94/s, confidence 92 %\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   only time: then it goes on by itself. --limit states a limit,\n"
+          "           'flyball learned reset' begins anew.\n");
+    fb_view_put(v.key.cause, sizeof v.key.cause, "ramp");
+    v.key.flags &= ~VIEW_KEY_SPENT;
+    v.until_ns = VIEW_NEVER;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until an answer comes\n"
+          "  because  ramp: one request is out to see how the others may go on\n"
+          "  rule     status 429, without a time\n"
+          "  key      api.crossref.org\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  change   its answer.\n");
+}
+
+#define AGAIN "  change   running its batch again with --deferred, at that time.\n"
+
+/* Every time on the clock of whoever reads it. */
+static void what_is_past_is_told_in_plain_words(void **state)
+{
+    struct view_why v = {
+        .subject = "the last wait", .verdict = VIEW_VERDICT_waited, .until_ns = NOW - 65 * S};
+    struct view_style style = PLAIN;
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    style.zone_s = 3600;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u25cf waits no longer; it did until 1m 5s ago (15:31:02)\n");
+    v.verdict = VIEW_VERDICT_deferred;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u2016 deferred; due 1m 5s ago (15:31:02)\n" AGAIN);
+    v.until_ns = NOW + 41 * S;
+    fb_view_why_text(&v, &style, NOW, &b);
+    check(&b, &style, "the last wait\n\u2016 deferred until 15:32:48, in 41 s\n" AGAIN);
+}
+
+static void a_rule_is_a_spec_or_what_was_learned(void **state)
+{
+    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.has_key = true;
+    v.key = crossref();
+    v.key.queued = 0;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 14:32:08, in 1 s\n"
+          "  because  bucket: the rate allows no more yet\n"
+          "  rule     learned: ~9.94/s, confidence 92 %\n"
+          "  key      api.crossref.org\n"
+          "  change   answers: the pace rises by itself while nothing refuses. --limit\n"
+          "           states one, 'flyball learned reset' begins anew.\n");
+    fb_view_put(v.key.spec, sizeof v.key.spec, "rate=2/s");
+    fb_view_put(v.key.said_by, sizeof v.key.said_by, "command line");
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u2016 waits until 14:32:08, in 1 s\n"
+          "  because  bucket: the rate allows no more yet\n"
+          "  rule     rate=2/s (command line)\n"
+          "  key      api.crossref.org\n"
+          "  change   a higher rate= or burst= where the limit is stated.\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(why_says_until_when_and_what_would_change_it),
+        cmocka_unit_test(what_learns_is_not_told_as_the_server),
+        cmocka_unit_test(what_is_past_is_told_in_plain_words),
+        cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
