@@ -249,9 +249,12 @@ static void place(struct engine *e, struct job *j, int64_t not_before_ns)
 /* Whether it is not to be taken at all. */
 static bool is_late(const struct job *j, const struct engine_task *t)
 {
+    if (!t->late_ns)
+        return false;
+
     int64_t at_ns = fb_max64(fb_job_estimate(j), t->not_before_ns);
 
-    if (!t->late_ns || at_ns <= *t->late_ns)
+    if (at_ns <= *t->late_ns)
         return false;
     *t->late_ns = at_ns;
     return true;

@@ -75,11 +75,12 @@ static struct fly_preset preset_of(const struct engine *e, const struct job *j,
 {
     struct fly_preset p = {.size = sizeof(p)};
     const struct provider *known = fb_provider_find(e, provider);
-    const char *rest = url->host + strcspn(url->host, "/?#");
+    const char *rest;
     char host[256];
 
     if ((known && !known->has_preset) || url->host_size >= sizeof(host))
         return p;
+    rest = url->host + strcspn(url->host, "/?#");
     if (j->preset && !j->is_foreign && fly_preset_find(j->preset, &p) == 0)
         return p;
     memcpy(host, url->host, url->host_size);

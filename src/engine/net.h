@@ -21,6 +21,7 @@
 
 #include "engine/engine.h"
 #include "engine/ports.h"
+#include "engine/target.h"
 #include "http1/answer.h"
 #include "util/buffer.h"
 
@@ -52,7 +53,7 @@ struct transfer {
     struct transfer *next;            /* idle ones */
     struct transfer *before, *behind; /* all of the pool */
     CURL *easy;
-    CURLU *url;
+    struct target target;
     struct attempt *attempt;
     struct curl_slist *headers;
     struct http_answer answer;
@@ -73,6 +74,7 @@ struct transfer {
     bool is_too_large;
     bool from_public;
     bool is_running;
+    bool waits;    /* as the handle was told: for a connection to share */
     bool is_usual; /* the handle is set up for a GET with nothing added; only the URL differs */
     char error[CURL_ERROR_SIZE];
 };
@@ -99,6 +101,8 @@ struct net {
     int64_t connections;      /* opened */
     int64_t connections_open; /* of these, now */
     char agent[32];
+    char address[48]; /* that was asked about last; empty: none was */
+    bool address_is_private;
     int epoll_fd, timer_fd;
     int handles_open;
     bool is_soon;

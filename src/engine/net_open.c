@@ -14,6 +14,7 @@
 
 #include <flyball/flyball.h>
 
+#include "engine/curl_memory.h"
 #include "engine/net.h"
 #include "engine/watchdog.h"
 #include "util/alloc.h"
@@ -37,6 +38,7 @@ static void net_free(struct net *n)
     curl_slist_free_all(n->usual);
     fb_free(n->socket);
     fb_free(n);
+    fb_curl_memory_end();
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -218,6 +220,7 @@ static int net_new(uv_loop_t *loop, const struct engine_options *o, struct net *
 
     if (!n)
         return -ENOMEM;
+    fb_curl_memory_begin();
     n->loop = loop;
     n->options = *o;
     n->epoll_fd = n->timer_fd = -1;
@@ -245,7 +248,8 @@ int fb_engine_open(struct uv_loop_s *loop, const struct engine_options *o,
     int rc;
 
     err->text[0] = '\0';
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+    if (curl_global_init_mem(CURL_GLOBAL_DEFAULT, fb_curl_get, fb_curl_put, fb_curl_resize,
+                             fb_curl_text, fb_curl_zeroes) != CURLE_OK)
         return -ENOMEM;
     rc = net_new(loop, o, &n);
     if (rc < 0)

@@ -84,7 +84,7 @@ void fb_transfer_free(struct transfer *t)
         t->behind->before = t->before;
     curl_slist_free_all(t->headers);
     curl_easy_cleanup(t->easy);
-    curl_url_cleanup(t->url);
+    fb_target_fini(&t->target);
     fb_buffer_fini(&t->head);
     fb_buffer_fini(&t->body);
     fb_free(t->folder);
@@ -197,10 +197,16 @@ static int set_request(struct transfer *t, const struct attempt_request *r)
  */
 static void set_url(struct transfer *t, const char *url)
 {
-    bool is_read = t->url && curl_url_set(t->url, CURLUPART_URL, url, 0) == CURLUE_OK;
+    const struct engine_connect *c = &t->pool->net->options.connect;
+    bool is_read = fb_target_set(&t->target, url);
+    bool waits = !c->http1_only && strncasecmp(url, "https:", 6) == 0;
 
     curl_easy_setopt(t->easy, CURLOPT_URL, url);
-    curl_easy_setopt(t->easy, CURLOPT_CURLU, is_read ? t->url : NULL);
+    curl_easy_setopt(t->easy, CURLOPT_CURLU, is_read ? t->target.url : NULL);
+    /* Wait whether a connection that is being made can be shared (HTTP/2). */
+    if (waits != t->waits)
+        curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT, (long)waits);
+    t->waits = waits;
 }
 
 static int prepare(struct transfer *t, const struct attempt_request *r)
@@ -227,9 +233,6 @@ static int prepare(struct transfer *t, const struct attempt_request *r)
     t->error[0] = '\0';
     t->is_usual = is_usual(r);
     set_url(t, r->url);
-    /* Wait whether a connection that is being made can be shared (HTTP/2). */
-    curl_easy_setopt(t->easy, CURLOPT_PIPEWAIT,
-                     (long)(!o->connect.http1_only && strncasecmp(r->url, "https:", 6) == 0));
     return was_usual && t->is_usual ? 0 : set_request(t, r);
 }
 

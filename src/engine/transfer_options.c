@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <flyball/flyball.h>
 
@@ -66,6 +67,21 @@ static size_t on_body(char *bytes, size_t one, size_t size, void *arg)
     return fb_spill_add(t, bytes, size) ? size : 0;
 }
 
+/* Most requests go where the one before went. */
+static bool is_private(struct net *n, const char *address)
+{
+    size_t size;
+
+    if (strcmp(n->address, address) == 0)
+        return n->address_is_private;
+    size = strlen(address) + 1;
+    n->address_is_private = fb_address_text_is_private(address);
+    n->address[0] = '\0';
+    if (size <= sizeof(n->address))
+        memcpy(n->address, address, size);
+    return n->address_is_private;
+}
+
 /* Before each request on a connection that is ready; again when libcurl sends it once more. */
 static int on_leaves(void *arg, char *address, char *local, int port, int local_port)
 {
@@ -74,7 +90,7 @@ static int on_leaves(void *arg, char *address, char *local, int port, int local_
     (void)local;
     (void)port;
     (void)local_port;
-    t->from_public = !fb_address_text_is_private(address);
+    t->from_public = !is_private(t->pool->net, address);
     if (t->refuses_private && !t->from_public) {
         t->was_refused = true;
         return CURL_PREREQFUNC_ABORT;
@@ -157,7 +173,7 @@ int fb_transfer_setup(struct transfer *t)
     if (!h)
         return -ENOMEM;
     t->easy = h;
-    t->url = curl_url(); /* without it, libcurl reads URLs by itself */
+    fb_target_init(&t->target); /* without it, libcurl reads URLs by itself */
     set_callbacks(t);
     set_connect(h, &n->options.connect, n->resolve);
     curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);

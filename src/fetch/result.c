@@ -67,17 +67,32 @@ static void add_values(struct buffer *out, const struct result_facts *f, size_t 
     fb_buffer_add_char(out, ']');
 }
 
+/* Hardly any head names a field twice. */
+static bool repeats(const struct result_facts *f)
+{
+    for (size_t i = 1; i < f->header_count; i++) {
+        if (was_before(f, i))
+            return true;
+    }
+    return false;
+}
+
 static void add_headers(struct buffer *out, const struct result_facts *f)
 {
+    bool has_repeats = repeats(f);
+
     fb_json_name(out, "headers");
     fb_buffer_add_char(out, '{');
     for (size_t i = 0, written = 0; i < f->header_count; i++) {
-        if (was_before(f, i))
+        if (has_repeats && was_before(f, i))
             continue;
         if (written++ > 0)
             fb_buffer_add_char(out, ',');
         add_lower(out, f->header[i].name);
-        add_values(out, f, i);
+        if (has_repeats)
+            add_values(out, f, i);
+        else
+            fb_json_add_string(out, f->header[i].value, strlen(f->header[i].value));
     }
     fb_buffer_add_char(out, '}');
 }

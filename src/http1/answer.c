@@ -16,13 +16,16 @@ void fb_http_answer_init(struct http_answer *a, const struct http_limits *limits
     *a = (struct http_answer){.limits = *limits};
 }
 
-/* How many bytes at the beginning surely are: nearly always all but the last few. */
+/* How many bytes at the beginning surely are: nearly always all. */
 static size_t printable(struct slice s)
 {
     size_t at = 0;
 
     while (at + 8 <= s.length && !fb_eight_odd(fb_eight_load(s.at + at)))
         at += 8;
+    /* The last few once more, together with some before them. */
+    if (at + 8 > s.length && s.length >= 8 && !fb_eight_odd(fb_eight_load(s.at + s.length - 8)))
+        return s.length;
     return at;
 }
 
@@ -128,9 +131,9 @@ static enum http_fault field_line(struct http_answer *a, struct slice line)
     bool is_head_only = fb_http_is_head_only(field.name);
     /* What decides about framing may not go on in another line. */
     a->in_field = !is_head_only;
-    if (a->complete)
-        return is_head_only ? HTTP_TRAILER : HTTP_FINE;
-    return fb_http_framing_add(&a->framing, &field);
+    if (!is_head_only)
+        return HTTP_FINE;
+    return a->complete ? HTTP_TRAILER : fb_http_framing_add(&a->framing, &field);
 }
 
 static enum http_fault judge(struct http_answer *a, struct slice line)

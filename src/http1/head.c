@@ -28,6 +28,9 @@ static bool is_token_char(char c)
 {
     unsigned char at = (unsigned char)c;
 
+    /* Nearly all of them. */
+    if ((unsigned char)((at | 0x20) - 'a') < 26 || c == '-')
+        return true;
     return at < 128 && (TOKEN[at / 32] >> at % 32 & 1) != 0;
 }
 

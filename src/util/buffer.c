@@ -21,7 +21,7 @@ void fb_buffer_clear(struct buffer *b)
     b->failed = false;
 }
 
-static char *grow(struct buffer *b, size_t need)
+static char *move(struct buffer *b, size_t need)
 {
     size_t room = b->room < ROOM_MIN ? ROOM_MIN : b->room;
 
@@ -41,7 +41,7 @@ static char *grow(struct buffer *b, size_t need)
     return bytes + b->size;
 }
 
-char *fb_buffer_reserve(struct buffer *b, size_t size)
+char *fb_buffer_grow(struct buffer *b, size_t size)
 {
     if (b->failed)
         return NULL;
@@ -49,7 +49,7 @@ char *fb_buffer_reserve(struct buffer *b, size_t size)
         b->failed = true;
         return NULL;
     }
-    return b->bytes && b->size + size <= b->room ? b->bytes + b->size : grow(b, b->size + size);
+    return move(b, b->size + size);
 }
 
 void fb_buffer_add(struct buffer *b, const void *bytes, size_t size)

@@ -30,8 +30,16 @@ void fb_buffer_fini(struct buffer *b);
 /* Forget the content, keep the memory. */
 void fb_buffer_clear(struct buffer *b);
 
+/* What fb_buffer_reserve() does where there is no room yet. */
+char *fb_buffer_grow(struct buffer *b, size_t size);
+
 /* Room for `size` more bytes, to be filled by the caller, who then raises b->size; or NULL. */
-char *fb_buffer_reserve(struct buffer *b, size_t size);
+static inline char *fb_buffer_reserve(struct buffer *b, size_t size)
+{
+    if (b->bytes && size <= b->room - b->size && !b->failed)
+        return b->bytes + b->size;
+    return fb_buffer_grow(b, size);
+}
 
 void fb_buffer_add(struct buffer *b, const void *bytes, size_t size);
 void fb_buffer_add_text(struct buffer *b, const char *text);

@@ -181,6 +181,11 @@ void fb_json_real(struct buffer *b, const char *name, double value, int digits)
 
 void fb_json_bytes(struct buffer *b, const char *name, const char *bytes, size_t size)
 {
+    if (size > 0 && plain_run(bytes, size) == size) {
+        fb_json_name(b, name);
+        add_plain(b, bytes, size);
+        return;
+    }
     if (fb_utf8_prefix(bytes, size) == size) {
         fb_json_name(b, name);
         fb_json_add_string(b, bytes, size);

@@ -12,6 +12,7 @@
 #include "engine/observe.h"
 #include "engine/observers/observers.h"
 #include "engine/table.h"
+#include "engine/target.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 
@@ -52,6 +53,72 @@ static void parts_of_a_url(void **state)
     assert_false(fb_url_same_origin("http://a.example/", "https://a.example/"));
     assert_false(fb_url_same_origin("http://a.example/", "http://a.example:81/"));
     assert_false(fb_url_same_origin("http://a.example/", "a.example"));
+}
+
+static void assert_same_part(CURLU *a, CURLU *b, CURLUPart part)
+{
+    char *x = NULL;
+    char *y = NULL;
+
+    assert_int_equal(curl_url_get(a, part, &x, 0), curl_url_get(b, part, &y, 0));
+    assert_int_equal(x != NULL, y != NULL);
+    if (x)
+        assert_string_equal(x, y);
+    curl_free(x);
+    curl_free(y);
+}
+
+/* One after the other on one target: each must be what it is when it is read alone. */
+static void targets_are_read_as_if_alone(void **state)
+{
+    static const char *const urls[] = {
+        "http://a.example/1",
+        "http://a.example/1/2;x=y:8@c,d",
+        "http://a.example/a?b=c&d=/e",
+        "http://a.example/f",
+        "http://a.example/g?",
+        "http://a.example/h?i#j",
+        "http://a.example/k",
+        "http://a.example/l?m?n",
+        "http://a.example/../o/./p",
+        "http://a.example/.well-known/q",
+        "http://a.example/r%2Fs%2ft",
+        "http://a.example/u?v=%C3%A9",
+        "http://a.example?w",
+        "http://a.example",
+        "http://a.example:8080/x",
+        "http://a.examples/y",
+        "http://user:pw@a.example/z",
+        "http://user:pw@a.example/1",
+        "https://a.example/2",
+        "http://a.example/3\xc3\xa9",
+        "no URL/4",
+        "/4?http://a.example/4",
+        "http://a.example/5",
+        "http://[::1]:81/6?7",
+        "http://[::1]:81/8",
+        "http:///9",
+        "http://a.example/10",
+    };
+    static const CURLUPart parts[] = {CURLUPART_URL,      CURLUPART_SCHEME, CURLUPART_USER,
+                                      CURLUPART_PASSWORD, CURLUPART_HOST,   CURLUPART_PORT,
+                                      CURLUPART_PATH,     CURLUPART_QUERY,  CURLUPART_FRAGMENT};
+    struct target t;
+
+    (void)state;
+    fb_target_init(&t);
+    for (size_t i = 0; i < 2 * COUNT_OF(urls) * COUNT_OF(urls); i++) {
+        /* Each behind each. */
+        const char *url = urls[i % 2 ? i / 2 % COUNT_OF(urls) : i / 2 / COUNT_OF(urls)];
+        CURLU *alone = curl_url();
+
+        assert_int_equal(fb_target_set(&t, url),
+                         curl_url_set(alone, CURLUPART_URL, url, 0) == CURLUE_OK);
+        for (size_t k = 0; t.origin.size > 0 && k < COUNT_OF(parts); k++)
+            assert_same_part(t.url, alone, parts[k]);
+        curl_url_cleanup(alone);
+    }
+    fb_target_fini(&t);
 }
 
 static void where_a_redirect_leads(void **state)
@@ -331,6 +398,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_a_url),
+        cmocka_unit_test(targets_are_read_as_if_alone),
         cmocka_unit_test(where_a_redirect_leads),
         cmocka_unit_test(private_addresses),
         cmocka_unit_test(a_head_is_cut_into_fields),
