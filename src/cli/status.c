@@ -78,9 +78,18 @@ static int show(const struct status_line *line, const struct known *k)
         fb_view_status_json(&v, now_ns, &b);
     else if (v.batch_count > 0 || !word)
         fb_view_status_text(&v, &style, now_ns, &b);
+    bool is_unknown = word && v.batch_count == 0;
+    int asked = is_unknown && strlen(word) < VIEW_NAME
+                    ? fb_ask_about(NAME, "batch", word, line->json, false)
+                    : -1;
+    if (asked >= 0) {
+        fb_buffer_fini(&b);
+        fb_free(chosen);
+        return asked;
+    }
     int exit_code = fb_answer_print(&b);
     fb_free(chosen);
-    if (exit_code != EXIT_DONE || v.batch_count > 0 || !word)
+    if (exit_code != EXIT_DONE || !is_unknown)
         return exit_code;
     fprintf(stderr, "flyball " NAME ": no batch is known by '%s'; 'flyball status' lists them\n",
             word);
@@ -104,7 +113,7 @@ static int status_run(int argc, char **argv)
         return exit_code;
     exit_code =
         fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : show(&line, &k);
-    if (exit_code == EXIT_DONE && k.runs.count == 0)
+    if (exit_code == EXIT_DONE && k.runs.count == 0 && line.words.count == 0)
         exit_code = fb_ask_say_nothing(NAME);
     fb_known_free(&k);
     return exit_code;

@@ -135,20 +135,6 @@ bool fb_why_url(const struct known *k, const char *url, int64_t now_ns, struct v
 
 /* ---------------------------------------------------------------------------------- a batch */
 
-/* Of a batch that runs: the key that waits longest, else any that has something to do. */
-static const struct view_key *waiting_key(const struct view_batch *b)
-{
-    const struct view_key *found = NULL;
-
-    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
-        const struct view_key *k = &b->key[i];
-
-        if (k->queued + k->in_flight > 0 && (!found || k->ready_ns > found->ready_ns))
-            found = k;
-    }
-    return found;
-}
-
 /* Whoever fails waits as well, by himself: no key was held for it. */
 static void tell_retries(const struct view_batch *b, struct view_why *v)
 {
@@ -167,7 +153,7 @@ static void tell_retries(const struct view_batch *b, struct view_why *v)
 static bool why_batch(const struct known *k, const struct view_batch *b, int64_t now_ns,
                       struct view_why *v)
 {
-    const struct view_key *key = b && b->running ? waiting_key(b) : NULL;
+    const struct view_key *key = b && b->running ? fb_view_batch_waiting(b) : NULL;
 
     if (!b)
         return false;
@@ -242,6 +228,24 @@ static int answer(const struct why_line *line, const struct known *k)
     return exit_code != EXIT_DONE || is_known ? exit_code : EXIT_UNKNOWN;
 }
 
+/* Files that are not ours: those of a daemon that runs as somebody else. */
+static bool is_ours(const struct known *k, const char *word)
+{
+    struct view_why v = {.verdict = VIEW_VERDICT_unknown};
+
+    if (strstr(word, "://"))
+        return true;
+    return strcmp(word, "last") == 0 ? k->runs.count > 0 : why_named(k, word, fb_answer_now(), &v);
+}
+
+static int answer_or_ask(const struct why_line *line, const struct known *k)
+{
+    const char *word = line->words.word[0];
+    int exit_code = is_ours(k, word) ? -1 : fb_ask_about(NAME, "batch", word, line->json, false);
+
+    return exit_code >= 0 ? exit_code : answer(line, k);
+}
+
 static int why_run(int argc, char **argv)
 {
     struct why_line line = {0};
@@ -258,8 +262,8 @@ static int why_run(int argc, char **argv)
     int exit_code = fb_ask_about(NAME, "subject", line.words.word[0], line.json, false);
     if (exit_code >= 0)
         return exit_code;
-    exit_code =
-        fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text) : answer(&line, &k);
+    exit_code = fb_known_read(&k, NULL, &err) < 0 ? fb_answer_fail(NAME, err.text)
+                                                  : answer_or_ask(&line, &k);
     fb_known_free(&k);
     return exit_code;
 }

@@ -232,6 +232,26 @@ static void find_why(struct daemon *d, const char *subject, struct view_why *v)
     judge(v, fb_daemon_now(d));
 }
 
+/* A batch by its name, or the one that began last: what it waits for, or how it has ended. */
+static void find_batch(struct daemon *d, const char *name, struct view_why *v)
+{
+    const struct work *b = strcmp(name, "last") == 0 ? d->batches : fb_work_find(d, name);
+    const struct view_batch *view = b && b->fetch ? fb_fetch_view(b->fetch) : NULL;
+    const struct view_key *key = view ? fb_view_batch_waiting(view) : NULL;
+
+    if (!b)
+        return;
+    fb_view_put(v->subject, sizeof v->subject, name);
+    fb_view_put(v->batch, sizeof v->batch, b->name);
+    fb_view_put(v->source, sizeof v->source, "the daemon, which runs");
+    v->verdict = b->state == BATCH_RUNS ? VIEW_VERDICT_now : VIEW_VERDICT_done;
+    if (!key)
+        return;
+    v->has_key = true;
+    v->key = *key;
+    judge(v, fb_daemon_now(d));
+}
+
 void fb_why_answer(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
@@ -241,11 +261,14 @@ void fb_why_answer(struct call *c)
     bool is_json = fb_call_style(c, &style);
     char subject[2048] = "";
 
-    if (!fb_call_query(c, "subject", subject, sizeof subject)) {
-        fb_call_refuse(c, 400, "of what? subject=URL, or a provider");
+    if (fb_call_query(c, "subject", subject, sizeof subject)) {
+        find_why(d, subject, &v);
+    } else if (fb_call_query(c, "batch", subject, sizeof subject)) {
+        find_batch(d, subject, &v);
+    } else {
+        fb_call_refuse(c, 400, "of what? subject=URL, or a provider; or batch=NAME");
         return;
     }
-    find_why(d, subject, &v);
     if (is_json)
         fb_view_why_json(&v, fb_daemon_now(d), &b);
     else

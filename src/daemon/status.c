@@ -346,21 +346,49 @@ void fb_status_answer(struct call *c)
     answer_with(c, c->router == &fb_daemon_of(c)->door[DOOR_PUBLIC].router);
 }
 
+/* One batch alone, by its name. False: there is no such. */
+static bool keep_one(struct status *s, const char *name)
+{
+    for (size_t i = 0; i < s->view.batch_count; i++) {
+        if (strcmp(s->order[i]->name, name) != 0)
+            continue;
+        s->order[0] = s->order[i];
+        s->view.batch_count = 1;
+        s->view.key_count = 0;
+        return true;
+    }
+    return false;
+}
+
 void fb_status_view_answer(struct call *c)
 {
     struct daemon *d = fb_daemon_of(c);
     struct status s = {0};
     struct view_style style;
     struct buffer b = BUFFER_INIT;
+    char name[VIEW_NAME];
+    bool is_json = fb_call_style(c, &style);
+    bool is_one = fb_call_query(c, "batch", name, sizeof name);
 
-    if (fb_call_style(c, &style)) {
+    if (is_json && !is_one) {
         answer_with(c, false);
         return;
     }
     fill(d, false, &s);
-    fb_view_status_text(&s.view, &style, fb_daemon_now(d), &b);
+    bool is_there = !is_one || keep_one(&s, name);
+    if (is_json)
+        fb_view_status_json(&s.view, fb_daemon_now(d), &b);
+    else
+        fb_view_status_text(&s.view, &style, fb_daemon_now(d), &b);
     fini(&s);
-    fb_call_send_text(c, &b);
+    if (is_there && is_json)
+        fb_call_send_json(c, 200, &b);
+    else if (is_there)
+        fb_call_send_text(c, &b);
+    else
+        fb_call_refuse(c, 404, "there is no such batch");
+    if (!is_there)
+        fb_buffer_fini(&b);
 }
 
 void fb_top_view_answer(struct call *c)

@@ -15,6 +15,19 @@ int64_t fb_view_batch_ended(const struct view_batch *b)
     return b->done + b->failed + b->deferred + b->skipped + b->unknown;
 }
 
+const struct view_key *fb_view_batch_waiting(const struct view_batch *b)
+{
+    const struct view_key *found = NULL;
+
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        const struct view_key *k = &b->key[i];
+
+        if (k->queued + k->in_flight > 0 && (!found || k->ready_ns > found->ready_ns))
+            found = k;
+    }
+    return found;
+}
+
 #define FEW 5 /* so few say nothing about a share */
 
 static enum view_state state_of_items(const struct view_batch *b)

@@ -78,6 +78,9 @@ int64_t fb_view_batch_ended(const struct view_batch *b);
  */
 enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns);
 
+/* The key that waits longest, else any that has something to do; or NULL. */
+const struct view_key *fb_view_batch_waiting(const struct view_batch *b);
+
 /* All of it as the members of one JSON object, with its braces. */
 void fb_view_batch_json(const struct view_batch *b, int64_t now_ns, struct buffer *to);
 

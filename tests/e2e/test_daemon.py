@@ -187,6 +187,21 @@ def test_a_batch_has_one_name(tmp_path):
         assert 'because' in done.stdout and 'hold' in done.stdout, done.stdout
         told = json.loads(d.command('why', 'last', '--json').stdout)
         assert told['batch'] == name and told['verdict'] == 'waits', told
+        # Whose files are not those of the daemon asks it.
+        d.env['XDG_STATE_HOME'] = str(tmp_path / 'elsewhere')
+        for words in (['status', name], ['why', name]):
+            done = d.command(*words)
+            assert done.returncode == 0 and name in done.stdout, (words, done)
+        assert 'because' in done.stdout and 'hold' in done.stdout, done.stdout
+        told = json.loads(d.command('status', name, '--json').stdout)
+        assert [b['name'] for b in check_answer(told, 'status')['batches']] == [name]
+        told = json.loads(d.command('why', 'other', '--json').stdout)
+        assert check_answer(told, 'why')['verdict'] == 'done' and told['batch'] == 'other'
+        assert json.loads(d.command('why', 'last', '--json').stdout)['batch'] == 'other'
+        for words in (['status', 'nobody'], ['status', 'x' * 3000], ['why', 'nobody'],
+                      ['why', 'x' * 3000]):
+            assert d.command(*words).returncode == 3, words
+        d.env['XDG_STATE_HOME'] = str(tmp_path / 'state')
     for words in (['status'], ['status', name], ['why', name]):  # and without the daemon
         done = d.command(*words)
         assert done.returncode == 0 and name in done.stdout, (words, done)
