@@ -264,7 +264,7 @@ $(WEB)/tests: web/package.json web/package-lock.json web/.npmrc
 WEB_TEST = FLYBALL=$(CURDIR)/$(BUILD)/flyball WEB_MODULES=$(CURDIR)/$(WEB)/tests node --test
 
 web-test: all $(WEB)/tests ## the dashboard in a real browser
-	@$(WEB_TEST) --test-concurrency=$(WAITERS) --test-reporter=spec tests/web
+	@$(WEB_TEST) --test-concurrency=$(JOBS) --test-reporter=spec tests/web
 
 soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
