@@ -26,6 +26,8 @@ CLANG   ?= clang
 PYTHON  ?= /usr/bin/python3
 CFLAGS  ?= -O3
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+# Of tests that wait more than they compute, so many at a time.
+WAITERS ?= $(shell expr 2 '*' $(JOBS))
 WERROR  ?=# the tests set it to -Werror; a user's build never stops at a warning
 
 FUZZ_SECONDS ?= 600
@@ -266,7 +268,8 @@ web-test: all $(WEB)/tests ## the dashboard in a real browser
 
 soak-web: all $(WEB)/tests ## the dashboard with 50 providers for SOAK_SECONDS (600), strictly
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
-	  $(WEB_TEST) --test-reporter=spec $(patsubst %,tests/web/%.test.mjs,soak timing lost dashboard)
+	  $(WEB_TEST) --test-reporter=spec \
+	  $(patsubst %,tests/web/%.test.mjs,soak timing lost dashboard everyone)
 
 # ------------------------------------------------------------------------------------------ dist
 
@@ -366,7 +369,7 @@ $(BUILD)/san/tests/sf/run_cases: $(call objects,san,tests/sf/run_cases.c $(LIB_S
 
 e2e: all ## end-to-end tests of the real command and library
 	$(if $(E2E),PYTHONDONTWRITEBYTECODE=1 FLYBALL_BUILD=$(abspath $(BUILD)) \
-	  $(PYTHON) -m pytest -q -rs -p no:cacheprovider -n $(JOBS) --dist loadfile \
+	  $(PYTHON) -m pytest -q -rs -p no:cacheprovider -n $(WAITERS) --dist loadgroup \
 	  tests/e2e,@echo '  no end-to-end tests')
 
 # Same seed, same bytes: with the other compiler, and under the sanitizers.

@@ -250,7 +250,7 @@ def test_why_it_waits_for_the_rate(asker, api, running):
 
 
 def test_why_it_waits_for_a_hold(asker):
-    with Mock('--limit', 'fixed=5/1h', '--dialect', 'retry-after') as api:
+    with Mock('--limit', 'fixed=5/1d', '--dialect', 'retry-after') as api:
         url = f'http://127.0.0.1:{api.port}'
         urls = asker.write([f'{url}/{i}' for i in range(20)])
         process = asker.begin(urls, '--jsonl', asker.out, '--limit', 'adapt=off')
@@ -269,7 +269,7 @@ def test_why_it_waits_for_a_hold(asker):
 
 
 def test_why_it_is_deferred_or_failed(asker):
-    with Mock('--limit', 'fixed=2/1h', '--dialect', 'retry-after') as api:
+    with Mock('--limit', 'fixed=2/1d', '--dialect', 'retry-after') as api:
         urls = asker.write([{'url': f'http://127.0.0.1:{api.port}/{i}', 'id': f'n-{i}'}
                             for i in range(4)])
         done = asker.run(urls, '--jsonl', asker.out, '--limit', 'adapt=off', '--max-wait', '1s')
