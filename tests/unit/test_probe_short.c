@@ -206,6 +206,10 @@ static void what_slides_is_measured_with_care(void **state)
     p->told_pace = 49.0f;
     over(p, 49.0f, 10.0f, 1.0f);
     assert_close((double)p->told_pace, 1.05 * 49.0, 0.1);
+    p->window_s = 2.0f; /* which is likelier where there is a shorter one */
+    p->told_pace = 24.5f;
+    over(p, 60.0f, 20.0f, 2.0f);
+    assert_close((double)p->told_pace, 1.25 * 24.5, 0.1);
 }
 
 /* Over an uneven line what was sent evenly arrives in clusters. */
@@ -269,6 +273,45 @@ static void what_slides_does_not_open(void **state)
     assert_true(h.c.probe.told_own == 1.0f && h.c.probe.opened_ns == h.now_ns);
     assert_false(fb_probe_slides(&h.c.probe));
     assert_close((double)h.pace.burst, 1.0, 1e-6);
+}
+
+/* After a stall nearly all of it is left, and the reset has moved: that is no window of two. */
+static void a_stall_is_no_window(void **state)
+{
+    (void)state;
+    for (int slides = 0; slides < 2; slides++) {
+        struct hand h = slid(3);
+        h.now_ns += 9 * S / 10;
+        tell(&h, 50, 48, h.c.probe.told_reset_ns + 2 * S);
+        h.c.probe.told_own = slides ? 100.0f : 47.0f;
+        request(&h, 200);
+        assert_close((double)h.c.probe.window_s, slides ? 1.0 : 2.0, 1e-6);
+    }
+}
+
+/* It would be over before it is used; where there is no room it is as steep as ever. */
+static void told_of_room_in_a_short_window_the_climb_is_steep(void **state)
+{
+    struct hand h = hand_of("");
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    tell(&h, 50, 49, h.now_ns + S);
+    request(&h, 200);
+    assert_close((double)p->lean, 4.0, 1e-6);
+
+    h = hand_of("");
+    p->verified = 4; /* a bound only */
+    p->limit = 4.0f;
+    p->rate = 8.0f;
+    p->answered = true;
+    p->step_count = 10;
+    h.now_ns += S / 2;
+    p->next_ns = h.now_ns;
+    h.now_ns += S / 2;
+    tell(&h, 50, 1, h.now_ns + S);
+    request(&h, 200);
+    assert_close((double)p->lean, 2.0, 1e-6);
 }
 
 /* From the last reset before a pause to the first after it several windows may have passed. */
@@ -376,6 +419,8 @@ int main(void)
         cmocka_unit_test(an_uneven_line_leaves_more_unused),
         cmocka_unit_test(the_least_that_slides),
         cmocka_unit_test(what_slides_does_not_open),
+        cmocka_unit_test(a_stall_is_no_window),
+        cmocka_unit_test(told_of_room_in_a_short_window_the_climb_is_steep),
         cmocka_unit_test(after_a_pause_a_window_is_as_long_as_before),
         cmocka_unit_test(a_short_window_ends_where_it_was_seen_to),
         cmocka_unit_test(a_short_window_lasts_whole_seconds),

@@ -96,7 +96,8 @@ static float pace_borne(const struct probe *p, float limit, float pace)
     if (!slid)
         return pace;
     /* A stall, or what a bucket had stored, is no measure of it. */
-    return fb_maxf(0.98f * p->told_pace, fb_minf(pace, fb_maxf(whole, 1.05f * p->told_pace)));
+    float growth = p->window_s > 1.0f ? 1.25f : 1.05f; /* the shortest that is told is a second */
+    return fb_maxf(0.98f * p->told_pace, fb_minf(pace, fb_maxf(whole, growth * p->told_pace)));
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
@@ -199,13 +200,19 @@ static float length_told(const struct probe *p, const struct fly_outcome *o)
     return rounded ? (float)(int32_t)(length_s + 0.5f) : length_s;
 }
 
-/* From reset to reset. No window is shorter than what is left of it: that server began anew. */
+/*
+ * From reset to reset. No window is shorter than what is left of it: that server began anew. Nor
+ * has it opened if more was accepted since the last time than was used: it slides, after a stall.
+ */
 static bool is_length(const struct probe *p, const struct answer *a, float length_s)
 {
     float least_s = fb_probe_is_short(p) ? p->window_s : 1.0f;
     float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+    float used = (float)a->outcome->limit - p->told_left;
 
     assert(p->told_reset_ns != FB_LONG_AGO);
+    if (length_s <= FB_SHORT_S && p->told_own > used + 4.0f * p->unit)
+        return false;
     return length_s >= fb_maxf(least_s, 0.9f * left_s) &&
            (p->verified == UNVERIFIED || is_round(length_s));
 }
