@@ -95,9 +95,9 @@ static float pace_borne(const struct probe *p, float limit, float pace)
         pace = fb_minf(pace, whole);
     if (!slid)
         return pace;
-    /* A stall, or what a bucket had stored, is no measure of it. */
-    float growth = p->window_s > 1.0f ? 1.25f : 1.05f; /* the shortest that is told is a second */
-    return fb_maxf(0.98f * p->told_pace, fb_minf(pace, fb_maxf(whole, growth * p->told_pace)));
+    /* A stall, or what a bucket had stored, is no measure; no window shorter than 1 s is told. */
+    float most = p->window_s > 1.0f ? fb_maxf(whole, 1.25f * p->told_pace) : whole;
+    return fb_maxf(0.98f * fb_minf(p->told_pace, whole), fb_minf(pace, most));
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
@@ -123,7 +123,7 @@ static void slide_along(struct probe *p, const struct answer *a)
     assert(whole > 0.0f && whole < limit);
     if (p->told_pace <= 0.0f)
         p->told_pace = whole / p->window_s;
-    p->told = p->told_pace * fb_maxf(0.25f, eased);
+    p->told = p->told_pace * fb_maxf(0.5f, eased);
     p->told_until_ns = fb_after(a->now_ns, fb_span(p->window_s));
 }
 
