@@ -42,6 +42,32 @@ static void hdr_second(struct setup *s, struct rng *r)
     window(s, r, &fb_gate_log, fb_draw_log(r, 20.0, 200.0), 1.0);
 }
 
+/* The same next door, where answers take no time. */
+static void hdr_near(struct setup *s, struct rng *r)
+{
+    hdr_second(s, r);
+    s->net.base_s = 0.0002;
+    s->net.jitter_s = 0.0002;
+}
+
+/* The same over a line that delays by 50 ms, more or less. */
+static void hdr_sway(struct setup *s, struct rng *r)
+{
+    hdr_second(s, r);
+    s->net.jitter_s = 0.03;
+}
+
+/* A bucket, and headers that call its rate the limit. */
+static void hdr_store(struct setup *s, struct rng *r)
+{
+    double rate = floor(fb_draw_log(r, 20.0, 200.0));
+
+    fb_setup_duration(s, r, rate, 600.0);
+    fb_setup_bucket(s, rate, floor(rate * fb_draw_between(r, 0.2, 1.0)))->limit = (int64_t)rate;
+    s->provider.manners.headers = fb_headers_seconds;
+    s->provider.manners.retry_after = fb_retry_honest;
+}
+
 static void hdr_jitter(struct setup *s, struct rng *r)
 {
     double window_s = (double)fb_draw_int(r, 1, 60);
@@ -65,6 +91,9 @@ static const struct scenario REAL[] = {
     {"ra_bucket", "a second's worth stored, Retry-After in seconds", ra_bucket},
     {"often_503", "30 to 50 % bare 503s, whatever the pace", often_503},
     {"hdr_second", "sliding windows of a second, headers", hdr_second},
+    {"hdr_near", "the same next door", hdr_near},
+    {"hdr_sway", "the same over an uneven line", hdr_sway},
+    {"hdr_store", "buckets, headers that tell the rate", hdr_store},
     {"hdr_jitter", "fixed windows, headers, jitter of 100 ms", hdr_jitter},
     {"hdr_reborn", "headers, a server that starts again once", hdr_reborn},
 };

@@ -460,111 +460,6 @@ static void a_window_that_was_given_up_is_told_again(void **state)
     assert_true(h.pace.rate > 0.0 && h.pace.rate <= 300.0 / 50.0);
 }
 
-/* ---- short windows ---- */
-
-/* Settled in a sliding window of 50 a second, told in whole seconds; it always has `left` left. */
-static struct hand sliding(int64_t left)
-{
-    struct hand h = settled(25.0f, 300.0f);
-
-    tell(&h, 50, left, h.now_ns + S);
-    request(&h, 200);
-    h.c.probe.opened_ns = h.now_ns;
-    h.c.probe.spent = 0.0f;
-    return h;
-}
-
-/* A little more than a second of requests at 25/s. */
-static void one_second(struct hand *h, int64_t left)
-{
-    for (int i = 0; i < 27; i++) {
-        h->c.probe.late = 0.0f;
-        h->now_ns += 30 * MS;
-        tell(h, 50, left, h->now_ns + S);
-        request(h, 200);
-    }
-}
-
-static void what_is_always_left_of_a_short_window_may_be_used(void **state)
-{
-    struct hand h = sliding(25);
-
-    (void)state;
-    one_second(&h, 25);
-    /* 25 of 50 were used at 25/s: 49 can be, at 49/s. */
-    assert_close(h.pace.rate, 49.0, 3.0);
-    assert_false(fb_probe_verifying(&h.c.probe)); /* nothing has to be refused for that */
-}
-
-static void with_little_left_of_a_short_window_it_slows_down(void **state)
-{
-    struct hand h = sliding(30);
-
-    (void)state;
-    one_second(&h, 30);
-    double fast = h.pace.rate;
-    tell(&h, 50, 1, h.now_ns + S);
-    request(&h, 200);
-    assert_close(h.pace.rate, 0.5 * fast, 0.1 * fast);
-    tell(&h, 50, 0, h.now_ns + S);
-    request(&h, 200);
-    assert_true(h.pace.not_before_ns >= h.now_ns + S - 20 * MS);
-}
-
-static void what_is_under_way_takes_of_what_is_left(void **state)
-{
-    struct hand h = sliding(30);
-
-    (void)state;
-    one_second(&h, 30);
-    double fast = h.pace.rate;
-    tell(&h, 50, 4, h.now_ns + S);
-    request(&h, 200);
-    assert_close(h.pace.rate, fast, 0.1 * fast);
-    h.in_flight = 6;
-    request(&h, 200);
-    assert_close(h.pace.rate, 0.5 * fast, 0.1 * fast);
-}
-
-/* Blocked at first it used 20 of 50 in 0.4 s: of the next window it can use 49 in a second. */
-static void a_part_of_a_window_does_not_make_it_shorter(void **state)
-{
-    struct hand h = sliding(30);
-    struct probe *p = &h.c.probe;
-
-    (void)state;
-    p->late = 0.0f;
-    p->told_low = 30.0f;
-    fb_probe_window_over(p, 20.0f, 0.4f);
-    assert_close((double)p->told_pace, 49.0, 0.5);
-    p->told_low = 25.0f; /* more than the quota: it is shorter than was told */
-    fb_probe_window_over(p, 80.0f, 1.0f);
-    assert_close((double)p->told_pace, 80.0 * 49.0 / 25.0, 2.0);
-}
-
-/* Few requests, or an application that asks for less, prove nothing about what could be used. */
-static void a_short_window_that_was_hardly_used_says_nothing(void **state)
-{
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        struct hand h = sliding(30);
-        h.c.probe.late = i == 0 ? 0.0f : 1.0f;
-        fb_probe_window_over(&h.c.probe, i == 0 ? 2.0f : 20.0f, 1.0f);
-        assert_true(h.c.probe.told_pace == 0.0f && h.c.probe.told_low == PLENTY);
-    }
-}
-
-/* Ten seconds, told as eleven because resets are told in whole ones. */
-static void a_reset_is_rounded_up(void **state)
-{
-    struct hand h = hand_of("");
-
-    (void)state;
-    tell(&h, 600, 599, h.now_ns + 10 * S + S / 2);
-    request(&h, 200);
-    assert_true(h.c.probe.window_s == 10.0f);
-}
-
 /* A server that was started again: the reset moves a little, but all of a window is left. */
 static void a_window_is_no_shorter_than_what_is_left_of_it(void **state)
 {
@@ -606,12 +501,6 @@ static void told_of_room_each_answer_is_a_step(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_always_left_of_a_short_window_may_be_used),
-        cmocka_unit_test(with_little_left_of_a_short_window_it_slows_down),
-        cmocka_unit_test(what_is_under_way_takes_of_what_is_left),
-        cmocka_unit_test(a_part_of_a_window_does_not_make_it_shorter),
-        cmocka_unit_test(a_short_window_that_was_hardly_used_says_nothing),
-        cmocka_unit_test(a_reset_is_rounded_up),
         cmocka_unit_test(a_window_is_no_shorter_than_what_is_left_of_it),
         cmocka_unit_test(told_of_room_each_answer_is_a_step),
         cmocka_unit_test(what_is_left_evenly_spent_is_the_pace),

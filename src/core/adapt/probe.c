@@ -128,9 +128,9 @@ static void note_opening(struct probe *p, int64_t now_ns)
     float passed = p->window_s > 0.0f ? fb_secs(now_ns - p->opened_ns) / p->window_s : 0.0f;
 
     if (passed >= 1.0f && p->episode == EPISODE_NONE) {
-        fb_probe_window_over(p, p->spent, fb_secs(now_ns - p->opened_ns));
+        float told = p->limit * p->window_s / p->share;
+        fb_probe_window_over(p, told, fb_secs(now_ns - p->opened_ns));
         p->opened_ns += fb_span(p->window_s * (float)(int64_t)passed);
-        p->spent = 0.0f;
     }
 }
 
@@ -139,7 +139,10 @@ static void note_latency(struct probe *p, float latency_s)
     if (p->latency_s <= 0.0f)
         p->latency_s = latency_s;
     assert(latency_s > 0.0f && p->latency_s > 0.0f);
-    p->latency_s += 0.05f * (fb_minf(latency_s, 3.0f * p->latency_s) - p->latency_s);
+    float off_s = fb_minf(latency_s, 3.0f * p->latency_s) - p->latency_s;
+    p->latency_s += 0.05f * off_s;
+    if (p->episode == EPISODE_NONE)
+        p->sway_s += 0.05f * ((off_s < 0.0f ? -off_s : off_s) - p->sway_s);
 }
 
 static void count(struct probe *p, const struct answer *a)

@@ -92,7 +92,10 @@ struct probe {
     float share;     /* of what is used there, ours */
     float told_low;  /* the least that was left in the present window */
     float told_pace; /* a short window bears this pace, by what was left; 0: not known */
-    float pause_s;   /* between pings */
+    union {
+        float pause_s; /* in an episode: between pings */
+        float sway_s;  /* else: by how much latencies deviate, on average */
+    };
 
     int32_t since_refusal; /* grants since the last refusal */
     int32_t step_count;    /* successes in the present step */

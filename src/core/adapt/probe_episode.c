@@ -303,8 +303,9 @@ void fb_probe_recovered(struct probe *p, const struct answer *a)
         p->empty_ns = a->now_ns - fb_span(p->burst / p->limit);
         p->accepted = 0.0f;
         go_on(p, a->now_ns);
-        return;
+    } else {
+        fb_probe_read(p, a);
+        restart(p, a);
     }
-    fb_probe_read(p, a);
-    restart(p, a);
+    p->sway_s = 0.0f; /* the pause is over */
 }

@@ -20,26 +20,14 @@
 #include "core/adapt/probe_parts.h"
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
-#define SHORT_S     10.0f /* of a window whose resets say little */
-#define ONE_QUOTA   1.1f  /* answers to the window before are counted in this one */
+#define ONE_QUOTA   1.1f /* answers to the window before are counted in this one */
+#define SWAY        2.7f /* times the mean deviation: as far apart as latencies get, about */
 
 enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
 
 bool fb_probe_verifying(const struct probe *p)
 {
     return p->verified == VERIFYING || p->verified == SECOND_ZERO;
-}
-
-/* Another window began: the reset moved on, or what is left rose and their clock went back. */
-static bool is_new_window(const struct probe *p, const struct fly_outcome *o)
-{
-    float rise = fb_maxf(2.0f, 0.1f * (float)o->limit);
-
-    assert(o->limit > 0 && o->remaining >= 0);
-    if (o->reset_ns > p->told_reset_ns + FB_NS_PER_S)
-        return true;
-    return o->reset_ns < p->told_reset_ns - FB_NS_PER_S &&
-           (float)o->remaining > p->told_left + rise;
 }
 
 static void wait_for_reset(struct probe *p)
@@ -55,34 +43,88 @@ static float kept(const struct probe *p, float limit)
     return fb_maxf(p->unit, 0.02f * limit);
 }
 
-/*
- * Resets come in whole seconds, and those of a sliding window or a bucket move on with every
- * answer: for a short window they say little. What is left at the least says how much faster it
- * could go.
- */
-static bool is_short(const struct probe *p)
+static float usable(const struct probe *p, float limit)
 {
-    return p->window_s <= SHORT_S;
+    return fb_maxf(limit - kept(p, limit), 0.5f * limit);
+}
+
+/* What counts is the arrival: with an uneven line the window seems that much longer. */
+static float usable_evenly(const struct probe *p, float limit)
+{
+    float most_s = 0.25f * p->window_s;
+    float sway_s = p->episode == EPISODE_NONE ? fb_minf(SWAY * p->sway_s, most_s) : most_s;
+
+    assert(sway_s >= 0.0f && p->window_s > 0.0f);
+    return usable(p, limit) * p->window_s / (p->window_s + sway_s);
 }
 
 /*
- * The window may have been blocked at first, so that its rest was used faster than a whole one
- * could be; and with the last answers outstanding it seems that more was left. But what fits into
- * one quota does not show that the window is any shorter than was told.
+ * More was accepted than is used: what was used first counts no more, while in a window that
+ * begins anew all of it would count until all of it comes back.
  */
-void fb_probe_window_over(struct probe *p, float spent, float span_s)
+static bool slides(const struct probe *p, float limit)
 {
-    float limit = p->limit * p->window_s / p->share; /* as told */
-    float most_used = limit - p->told_low;
-    float usable = limit - kept(p, limit);
+    float used = limit - p->told_left;
 
-    assert(p->share > 0.0f && spent >= 0.0f);
-    if (is_short(p) && p->told_low < limit && spent >= 4.0f * p->unit && p->late < 0.5f) {
-        p->told_pace = spent / fb_maxf(span_s, 0.1f) * fb_minf(2.0f, usable / most_used);
-        if (spent <= ONE_QUOTA * limit)
-            p->told_pace = fb_minf(p->told_pace, usable / p->window_s);
-    }
+    assert(p->told_own >= 0.0f);
+    return fb_probe_is_short(p) && p->told_own > used + fb_maxf(4.0f * p->unit, 0.25f * limit);
+}
+
+bool fb_probe_slides(const struct probe *p)
+{
+    assert(p->share > 0.0f);
+    return p->told_until_ns != FB_LONG_AGO && slides(p, p->limit * p->window_s / p->share);
+}
+
+/*
+ * What a whole window bears, by the least that was left of this one. It may have been blocked at
+ * first, so that its rest was used faster than a whole one could be; and with the last answers
+ * outstanding it seems that more was left. But what fits into one quota does not show that the
+ * window is any shorter than was told, unless it slides and much was left all the time.
+ */
+static float pace_borne(const struct probe *p, float limit, float pace)
+{
+    float whole = usable_evenly(p, limit) / p->window_s;
+    float bears = fb_minf(2.0f, usable(p, limit) / (limit - p->told_low));
+    bool slid = slides(p, limit);
+    bool shorter = p->spent > ONE_QUOTA * limit || (slid && p->told_low > 0.1f * limit);
+
+    assert(p->told_low < limit);
+    pace *= bears >= 1.0f ? 1.02f * bears : bears;
+    if (!shorter)
+        pace = fb_minf(pace, whole);
+    if (!slid)
+        return pace;
+    /* A stall, or what a bucket had stored, is no measure; no window shorter than 1 s is told. */
+    float most = p->window_s > 1.0f ? fb_maxf(whole, 1.25f * p->told_pace) : whole;
+    return fb_maxf(0.98f * fb_minf(p->told_pace, whole), fb_minf(pace, most));
+}
+
+void fb_probe_window_over(struct probe *p, float limit, float span_s)
+{
+    assert(p->spent >= 0.0f && limit > 0.0f);
+
+    if (fb_probe_is_short(p) && p->told_low < limit && p->spent >= 4.0f * p->unit && p->late < 0.5f)
+        p->told_pace = pace_borne(p, limit, p->spent / fb_maxf(span_s, 0.1f));
     p->told_low = PLENTY;
+    p->spent = 0.0f;
+}
+
+/*
+ * What slides gives back at the pace at which it was taken, so that an even pace always leaves the
+ * same. With nothing left it need not wait for the reset, only for a little to be given back.
+ */
+static void slide_along(struct probe *p, const struct answer *a)
+{
+    float limit = (float)a->outcome->limit;
+    float whole = usable_evenly(p, limit);
+    float eased = fb_minf(1.0f, 2.0f * p->told_left / (limit - whole));
+
+    assert(whole > 0.0f && whole < limit);
+    if (p->told_pace <= 0.0f)
+        p->told_pace = whole / p->window_s;
+    p->told = p->told_pace * fb_maxf(0.5f, eased);
+    p->told_until_ns = fb_after(a->now_ns, fb_span(p->window_s));
 }
 
 /*
@@ -97,6 +139,10 @@ static void gauge(struct probe *p, const struct answer *a)
 
     assert(left >= 0.0f && eased >= 0.0f);
     p->told_low = fb_minf(p->told_low, left);
+    if (slides(p, (float)a->outcome->limit)) {
+        slide_along(p, a);
+        return;
+    }
     p->told = fb_maxf(p->told, p->told_pace * eased);
     if (a->outcome->remaining == 0)
         wait_for_reset(p);
@@ -120,29 +166,84 @@ static float window_told(const struct answer *a)
     return fb_probe_window_from(fb_maxf(0.0f, left_s - 1.0f));
 }
 
+/* Most of what was used, at once: what slides never does, though its resets move on as well. */
+static bool came_back(const struct probe *p, const struct fly_outcome *o)
+{
+    float used = (float)o->limit - p->told_left;
+
+    return (float)o->remaining - p->told_left > fb_maxf(p->unit, 0.5f * used);
+}
+
+static bool has_opened(const struct probe *p, const struct fly_outcome *o)
+{
+    return fb_probe_is_short(p) ? came_back(p, o) : (float)o->remaining > p->told_left;
+}
+
+/* Another window began: the reset moved on, or what is left rose and their clock went back. */
+static bool is_new_window(const struct probe *p, const struct fly_outcome *o)
+{
+    float rise = fb_maxf(2.0f, 0.1f * (float)o->limit);
+
+    assert(o->limit > 0 && o->remaining >= 0);
+    if (o->reset_ns > p->told_reset_ns + FB_NS_PER_S || (fb_probe_is_short(p) && came_back(p, o)))
+        return true;
+    return o->reset_ns < p->told_reset_ns - FB_NS_PER_S &&
+           (float)o->remaining > p->told_left + rise;
+}
+
+/* Told as a span, a reset is as late as its answer: short windows last whole seconds. */
+static float length_told(const struct probe *p, const struct fly_outcome *o)
+{
+    float length_s = fb_secs(o->reset_ns - p->told_reset_ns);
+    bool rounded = fb_probe_is_short(p) && length_s < 2.0f * FB_SHORT_S;
+
+    return rounded ? (float)(int32_t)(length_s + 0.5f) : length_s;
+}
+
+/*
+ * From reset to reset. No window is shorter than what is left of it: that server began anew. Nor
+ * has it opened if more was accepted since the last time than was used: it slides, after a stall.
+ */
+static bool is_length(const struct probe *p, const struct answer *a, float length_s)
+{
+    float least_s = fb_probe_is_short(p) ? p->window_s : 1.0f;
+    float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+    float used = (float)a->outcome->limit - p->told_left;
+
+    assert(p->told_reset_ns != FB_LONG_AGO);
+    if (length_s <= FB_SHORT_S && p->told_own > used + 4.0f * p->unit)
+        return false;
+    return length_s >= fb_maxf(least_s, 0.9f * left_s) &&
+           (p->verified == UNVERIFIED || is_round(length_s));
+}
+
 static void new_window(struct probe *p, const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
-    float length_s = fb_secs(o->reset_ns - p->told_reset_ns);
+    float length_s = length_told(p, o);
 
     assert(o->reset_ns > a->now_ns);
-    if (p->told_reset_ns == FB_LONG_AGO) {
-        p->window_s = window_told(a);
-    } else if ((float)o->remaining > p->told_left) {
-        float least_s = is_short(p) ? p->window_s : 1.0f;
-        float left_s = fb_secs(o->reset_ns - a->now_ns);
-        /* No window is shorter than what is left of it: that server began anew in mid-window. */
-        if (length_s >= fb_maxf(least_s, 0.9f * left_s) &&
-            (p->verified == UNVERIFIED || is_round(length_s)))
+    if (p->told_reset_ns == FB_LONG_AGO || p->window_s <= 0.0f) {
+        p->window_s = fb_maxf(p->window_s, window_told(a));
+        p->told_own = 0.0f;
+    } else if (has_opened(p, o)) {
+        if (is_length(p, a, length_s))
             p->window_s = length_s;
-        if (p->verified == UNVERIFIED && !is_short(p))
+        if (p->verified == UNVERIFIED && !fb_probe_is_short(p))
             p->verified = VERIFYING;
-        fb_probe_window_over(p, p->spent, fb_secs(a->now_ns - p->opened_ns));
+        fb_probe_window_over(p, (float)o->limit, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
-        p->spent = 0.0f;
         p->told_own = 0.0f;
     }
     p->told_reset_ns = o->reset_ns;
+}
+
+/* All that is used of a short window was counted here, from the opening on that was seen. */
+static bool is_ours(const struct probe *p, float limit)
+{
+    float most = fb_minf(p->told_own, p->spent) + 4.0f * p->unit;
+
+    return fb_probe_is_short(p) && most > limit - p->told_left && most > p->told_own;
 }
 
 /* Seconds until the window ends, by its own reset or by the opening that was seen. */
@@ -153,6 +254,8 @@ static float seconds_left(const struct probe *p, const struct answer *a)
     float off = told > seen ? told - seen : seen - told;
 
     assert(p->window_s > 0.0f);
+    if (is_ours(p, (float)a->outcome->limit))
+        return fb_minf(told, fb_maxf(seen, 0.1f * p->window_s));
     if (p->verified == UNVERIFIED || off <= 0.1f * p->window_s)
         return told;
     return fb_maxf(seen, 0.01f * p->window_s);
@@ -228,6 +331,12 @@ static float own_part(const struct probe *p, const struct fly_outcome *o)
     return fair * ((float)o->remaining - reserve);
 }
 
+/* Still looking for what is told; but who saw it slide has seen it count. */
+static bool climbs(const struct probe *p, float limit)
+{
+    return p->phase == PROBE_FIRST && p->rate < p->told && !slides(p, limit);
+}
+
 static void accepted_with(struct probe *p, const struct answer *a)
 {
     if (p->window_s <= 0.0f) /* given up as no window, and told again */
@@ -239,13 +348,20 @@ static void accepted_with(struct probe *p, const struct answer *a)
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
     p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
-    if (is_short(p))
+    if (fb_probe_is_short(p)) {
+        p->told = fb_minf(p->told, fb_maxf(left, p->unit)); /* a reset may be a second off */
         gauge(p, a);
-    bool climbs = p->phase == PROBE_FIRST && p->rate < p->told;
-    if (p->verified != BOUND_ONLY && !climbs)
+    }
+    if (p->verified != BOUND_ONLY && !climbs(p, (float)a->outcome->limit))
         follow(p, a);
     if (is_shared(p) && left < p->unit && p->verified == HONEST)
         wait_for_reset(p);
+}
+
+void fb_probe_told_paused(struct probe *p)
+{
+    if (fb_probe_is_short(p) && p->verified != DROPPED)
+        p->told_reset_ns = FB_LONG_AGO;
 }
 
 /* They were found to be wrong, and are for a day. */

@@ -85,8 +85,10 @@ static float credit_max(const struct probe *p)
     float sure = p->burst_found ? 0.95f : 0.8f;
 
     assert(p->burst >= 0.0f);
-    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->window_s > 0.0f)
+    if (p->episode != EPISODE_NONE || p->lean >= 0.0f)
         return 1.0f;
+    if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left */
+        return fb_probe_slides(p) ? 2.0f * p->unit : 1.0f;
     return fb_maxf(1.0f, sure * p->burst);
 }
 

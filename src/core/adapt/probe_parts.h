@@ -178,8 +178,26 @@ static inline bool fb_probe_stumbles(const struct probe *p)
 
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused);
 
-/* A window of `span_s` seconds is over, in which `spent` units were accepted. */
-void fb_probe_window_over(struct probe *p, float spent, float span_s);
+/* A window of `limit` units is over, which was looked at for `span_s` seconds: the next begins. */
+void fb_probe_window_over(struct probe *p, float limit, float span_s);
+
+/* Nobody looked for a while: from one reset to the next it may be several short windows. */
+void fb_probe_told_paused(struct probe *p);
+
+/* Whether headers tell of a short window that slides, or of a bucket. */
+bool fb_probe_slides(const struct probe *p);
+
+#define FB_SHORT_S 10.0f /* of a window whose resets say little */
+
+/*
+ * Resets come in whole seconds, and those of a sliding window or a bucket move on with every
+ * answer: for a short window they say little. What is left at the least says how much faster it
+ * could go.
+ */
+static inline bool fb_probe_is_short(const struct probe *p)
+{
+    return p->window_s <= FB_SHORT_S;
+}
 
 /* Whether headers tell of more than is used: no need to find out slowly. */
 static inline bool fb_probe_has_room(const struct probe *p)

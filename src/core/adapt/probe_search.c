@@ -234,13 +234,24 @@ static void note_held(struct probe *p)
         p->held = p->held > 0.0f ? p->rate : p->limit;
 }
 
+/*
+ * From step to step. With several in flight answers are late, and all of them may be refused. A
+ * short window that has room would be over before it is used.
+ */
+static float growth(const struct probe *p, const struct answer *a)
+{
+    if (a->in_flight >= 2)
+        return 1.15f;
+    return fb_probe_has_room(p) && fb_probe_is_short(p) ? 4.0f : 2.0f;
+}
+
 static void step_up(struct probe *p, const struct answer *a)
 {
     assert(p->late <= 1.0f);
 
     note_held(p);
     if (!in_the_shadow(p) && p->rate < RATE_MAX) {
-        p->lean = fb_minf(p->lean * (a->in_flight < 2 ? 2.0f : 1.15f), lean_at_risk(p));
+        p->lean = fb_minf(p->lean * growth(p, a), lean_at_risk(p));
         p->forgiven = false;
         if (fb_probe_climbing(p))
             p->surprises = 0; /* a refusal before this step was chance */
@@ -293,6 +304,7 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
     p->ahead_ns = now_ns;
     p->step_ns = now_ns;
     p->step_count = 0;
+    fb_probe_told_paused(p);
     if (!p->opening_seen) {
         p->total_ns = now_ns;
         p->total = 0.0f;
