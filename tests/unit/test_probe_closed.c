@@ -72,6 +72,10 @@ static void all_refused_is_a_window_that_closed(void **state)
     close_on(&h, 0, 4);
     assert_true(h.c.probe.closed && !fb_probe_closed(&h.c.probe));
     assert_close(pause_s(&h), 7.0, 1e-3);
+    h = climbing(400.0f, 20.0f); /* what was let through is still in service */
+    h.c.probe.latency_s = 0.2f;
+    close_on(&h, 0, 9);
+    assert_false(h.c.probe.closed);
     h = settled(400.0f, 8000.0f); /* where a limit is known that is no news */
     close_on(&h, 0, 4);
     assert_false(h.c.probe.closed);

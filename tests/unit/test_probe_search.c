@@ -275,6 +275,8 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_close(seconds_to_look_at(10000 * S, 40 * MS, false), 20000.0, 10.0);
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 15 * MS, false), 1000);
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 40 * MS, true), 1000);
+    /* What is in service is not under way. */
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);
 }
 
 /* ---- demand ---- */

@@ -131,12 +131,15 @@ static float patience_s(const struct probe *p)
     return row == 3 || p->failed_pings > 0 ? 8.0f : 0.0f;
 }
 
-/* No limit was known, and all that was under way is refused: a bucket would let some through. */
+/*
+ * No limit was known, and all that was under way is refused: a bucket would let some through. Where
+ * answers take long those that were let through are still in service.
+ */
 static void note_closed(struct probe *p)
 {
     bool all = p->also_refused >= CLOSED_ROW * p->also_accepted;
 
-    if (p->phase == PROBE_FIRST && p->also_refused >= CLOSED_ROW && all)
+    if (p->phase == PROBE_FIRST && p->also_refused >= CLOSED_ROW && all && fb_probe_is_quick(p))
         p->closed = true;
 }
 

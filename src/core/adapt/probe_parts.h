@@ -263,6 +263,12 @@ static inline bool fb_probe_is_straggler(const struct probe *p, uint16_t id)
     return p->refused_ns != FB_LONG_AGO && (int16_t)(uint16_t)(id - p->refused_id) <= 0;
 }
 
+/* Whether what is out is under way. Where answers take long it is in service. */
+static inline bool fb_probe_is_quick(const struct probe *p)
+{
+    return p->latency_s <= 0.1f;
+}
+
 /* No limit is known, or the one that is known is in doubt. */
 static inline bool fb_probe_climbing(const struct probe *p)
 {
