@@ -77,6 +77,13 @@ static void little_is_at_risk_when_the_first_limit_is_met(void **state)
         request(&h, 200);
     }
     assert_close(h.pace.rate, 400.0, 4.0);
+    p->total = 60000.0f; /* of more a smaller share: the window may be a long one */
+    for (int i = 0; i < 100; i++) {
+        h.now_ns += S;
+        p->next_ns = h.now_ns;
+        request(&h, 200);
+    }
+    assert_close(h.pace.rate, 720.0, 4.0);
 }
 
 /* Noise is remembered until it was calm for long. */
@@ -235,17 +242,23 @@ static void when_the_next_look_is(void **state)
     assert_at_least(p->look_ns, h.now_ns + 5 * S);
 }
 
-/* How long after an expected refusal the next look is planned, at this latency. */
-static double seconds_to_look(int64_t latency_ns, bool moves)
+/* How long after an expected refusal the next look is planned, at this latency and age. */
+static double seconds_to_look_at(int64_t age_ns, int64_t latency_ns, bool moves)
 {
     struct hand h = looking(100.0f, 0.02f, 3000.0f);
     struct probe *p = &h.c.probe;
 
     p->latency_s = fb_secs(latency_ns);
     p->moves = moves;
+    p->changed_ns = h.now_ns - age_ns;
     refuse(&h);
     recover(&h, NULL);
     return (double)(p->look_ns - h.now_ns) / 1e9;
+}
+
+static double seconds_to_look(int64_t latency_ns, bool moves)
+{
+    return seconds_to_look_at(100 * S, latency_ns, moves);
 }
 
 /* All that is under way may be refused: looks are rarer, unless the limit is known to move. */
@@ -258,6 +271,12 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_close(seconds_to_look(160 * MS, false) / usual, 4.0, 0.1);
     assert_close(seconds_to_look(60 * S, false) / usual, 8.0, 0.2);
     assert_close(seconds_to_look(160 * MS, true) / seconds_to_look(5 * MS, true), 1.0, 0.02);
+    /* What has stood for long is not doubted for as long again, where that costs several. */
+    assert_close(seconds_to_look_at(10000 * S, 40 * MS, false), 20000.0, 10.0);
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 15 * MS, false), 1000);
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 40 * MS, true), 1000);
+    /* What is in service is not under way. */
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);
 }
 
 /* ---- demand ---- */

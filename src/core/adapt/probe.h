@@ -127,6 +127,7 @@ struct probe {
     bool outage : 1;          /* this episode began with failures, not with a refusal */
     bool forgiven : 1;        /* a refusal in this step of a look was taken for chance */
     bool told_when : 1;       /* this episode: Retry-After said when it opens */
+    bool closed : 1;          /* this episode: what was under way at first was all refused */
     uint8_t failed_pings : 5; /* refused, in this episode */
     uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
 };

@@ -56,12 +56,15 @@ static float until_open_s(struct probe *p, const struct answer *a)
 {
     const struct fly_outcome *o = a->outcome;
     float since_open = fb_secs(a->now_ns - p->empty_ns);
+    float quota = p->limit * p->window_s;
 
     assert(p->window_s > 0.0f);
     if (o->remaining != FLY_ABSENT && o->reset_ns > a->now_ns)
         return fb_secs(fb_min64(o->reset_ns - a->now_ns, FB_RESET_MAX));
     if (p->lean > 0.0f) /* an even pace exhausted it by so much too early */
         return p->window_s * fb_minf(p->lean / (1.0f + p->lean), 0.1f);
+    if (p->opening_seen && since_open < 0.25f * p->window_s && p->accepted < 0.25f * quota)
+        return p->window_s / 16.0f; /* far too early: an old burst still counts there */
     if (p->opening_seen && since_open < 1.1f * p->window_s && fb_probe_in_one_window(p)) {
         /* Exhausted in the window that was seen to open: it lasts at least until now. */
         p->window_s = fb_maxf(p->window_s, fb_probe_window_from(since_open));
@@ -101,6 +104,7 @@ static void begin_episode(struct probe *p, const struct answer *a)
     p->also_refused = 0;
     p->also_accepted = 0;
     p->told_when = false;
+    p->closed = false;
 }
 
 float fb_probe_share_let_through(const struct probe *p)
@@ -128,8 +132,21 @@ static float patience_s(const struct probe *p)
 }
 
 /*
+ * No limit was known, and all that was under way is refused: a bucket would let some through. Where
+ * answers take long those that were let through are still in service.
+ */
+static void note_closed(struct probe *p)
+{
+    bool all = p->also_refused >= CLOSED_ROW * p->also_accepted;
+
+    if (p->phase == PROBE_FIRST && p->also_refused >= CLOSED_ROW && all && fb_probe_is_quick(p))
+        p->closed = true;
+}
+
+/*
  * Refused like the one that began the episode: that was no chance. Before anything is accepted
- * again the provider must have made something, at its limit and not at the pace.
+ * again the provider must have made something, at its limit and not at the pace. A window that
+ * closed makes nothing, and with so many refused it is too late for patience.
  */
 static void also_refused(struct probe *p)
 {
@@ -138,11 +155,25 @@ static void also_refused(struct probe *p)
     assert(p->episode == EPISODE_WAITING && limit > 0.0f);
     if (p->also_refused < UINT8_MAX)
         p->also_refused++;
+    note_closed(p);
     float pause_s = fb_maxf(CUSHION * p->unit / fb_maxf(limit, 0.1f), patience_s(p));
-    if (p->failed_pings > 0 || p->told_when || p->window_s > 0.0f || p->pause_s >= pause_s)
+    if (p->failed_pings > 0 || p->told_when || p->window_s > 0.0f)
+        return;
+    if (p->closed)
+        pause_s = fb_maxf(2.0f * p->latency_s, 0.05f);
+    else if (p->pause_s >= pause_s)
         return;
     p->pause_s = pause_s;
     p->block_ns = fb_after(p->refused_ns, fb_span(pause_s));
+}
+
+/* When a window opens tells its length, so it is asked from milliseconds after it closed on. */
+static float closed_pause_s(const struct probe *p, bool slowly, int64_t now_ns)
+{
+    float since_s = fb_secs(now_ns - p->refused_ns);
+
+    assert(since_s >= 0.0f);
+    return fb_minf((slowly ? 1.0f : PING_GROWTH - 1.0f) * since_s, 3600.0f);
 }
 
 /*
@@ -160,6 +191,10 @@ static void ping_refused(struct probe *p, int64_t now_ns)
         grown = p->window_s / 16.0f; /* it was expected to be open: it will be soon */
     if (p->failed_pings < PINGS_MAX)
         p->failed_pings++;
+    if (fb_probe_closed(p)) {
+        p->pause_s = closed_pause_s(p, slowly, now_ns);
+        return;
+    }
     grown = fb_maxf(grown, patience_s(p) - fb_secs(now_ns - p->refused_ns));
     /* What never refused by 429 may be an outage. */
     p->pause_s = fb_minf(fb_maxf(grown, 1.0f), fb_probe_says_429(p) ? 3600.0f : OUTAGE_MAX_S);

@@ -7,6 +7,7 @@
  *   probe_search.c    settling below a limit, and looking for more
  *   probe_episode.c   a refusal, the pings after it, outages
  *   probe_reading.c   what an episode meant
+ *   probe_closed.c    the window that ended the first climb
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
@@ -42,12 +43,14 @@
 #define REFUSAL_WORTH 2400.0f /* in requests: how rarely to look upward ... */
 #define WORTH_MOVING  400.0f  /* ... and once the limit was seen to move */
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
+#define LOOK_AGES     2.0f    /* a look that costs several waits for so many times the age */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
 #define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */
 #define DOUBTS_MAX    3       /* and is doubted so often at most */
 #define PING_GROWTH   4.0f    /* of the pause between pings, 2 from 16 s on */
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
+#define CLOSED_ROW    4       /* refused beside the first, one in so many let through: it closed */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
 #define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
 #define NOISE_COST    0.0005f /* of the limit is given up for a refusal by chance */
@@ -144,6 +147,26 @@ void fb_probe_read(struct probe *p, const struct answer *a);
 
 /* What the limit was learned from: the end of a sentence. */
 const char *fb_probe_reading_says(const struct probe *p);
+
+/* ---- probe_closed.c ---- */
+
+/* What is known of the window that ended the first climb. */
+struct closed {
+    float window_s;
+    float fitted; /* units that it let through */
+};
+
+/*
+ * Guess it: `total` units were accepted at a rising pace, it closed, and it opened again `shut_s`
+ * seconds later.
+ */
+struct closed fb_probe_guess_closed(const struct probe *p, float total, float shut_s);
+
+/* Whether a window ended the first climb: a bucket lets some of what is under way through. */
+static inline bool fb_probe_closed(const struct probe *p)
+{
+    return p->closed && !p->told_when;
+}
 
 /* ---- probe_soft.c ---- */
 
@@ -256,6 +279,12 @@ static inline bool fb_probe_is_straggler(const struct probe *p, uint16_t id)
     if (p->episode != EPISODE_NONE)
         return p->episode == EPISODE_WAITING || id != p->latest_id;
     return p->refused_ns != FB_LONG_AGO && (int16_t)(uint16_t)(id - p->refused_id) <= 0;
+}
+
+/* Whether what is out is under way. Where answers take long it is in service. */
+static inline bool fb_probe_is_quick(const struct probe *p)
+{
+    return p->latency_s <= 0.1f;
 }
 
 /* No limit is known, or the one that is known is in doubt. */

@@ -166,6 +166,8 @@ static bool was_shut(const struct probe *p, const struct reading *r)
 {
     float least_s = p->told_when ? 1.2f * fb_secs(WAIT_BLUNT_NS) : SHUT_LEAST_S;
 
+    if (fb_probe_closed(p))
+        return true;
     if (p->opening_seen && r->shut_s <= p->window_s)
         return false;
     if (r->blocked_s <= fb_maxf(least_s, 4.0f * p->unit / r->rate))
@@ -193,8 +195,37 @@ static float limit_since_start(struct probe *p, const struct reading *r)
     return limit;
 }
 
+/*
+ * The window that ended the first climb. Its length is a guess: it is soon looked at. What opens
+ * within seconds is paced like a bucket that stores nothing.
+ */
+static void read_closed(struct probe *p, const struct reading *r)
+{
+    float shut_s = 0.5f * (r->shut_s + r->blocked_s);
+    struct closed c = fb_probe_guess_closed(p, p->total - (float)r->a->cost, shut_s);
+    bool is_long = c.window_s >= SHUT_LEAST_S;
+
+    assert(c.window_s > 0.0f && c.fitted >= 0.0f);
+    p->surprises = 0;
+    p->cuts = 1;
+    fb_probe_settle(p, not_above(p, c.fitted / c.window_s, r), is_long ? FEW * p->unit : 200.0f,
+                    r->a);
+    p->looked = true;
+    if (!is_long)
+        return;
+    p->window_s = c.window_s;
+    open_window(p, r->a);
+    p->opening_seen = true;
+    p->total_ns = p->opened_ns;
+    p->total = p->spent;
+}
+
 static void read_shut(struct probe *p, const struct reading *r)
 {
+    if (fb_probe_closed(p)) {
+        read_closed(p, r);
+        return;
+    }
     bool short_first = !p->opening_seen && r->shut_s < 30.0f;
     /* A minute was waited for: if it is a part of that the count is right all the same. */
     bool guessed = short_first && r->blocked_s >= 60.0f;

@@ -45,6 +45,8 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
 
     if (p->window_s > 0.0f)
         best *= 2.0f; /* a whole window is lost */
+    if (refused_by_look(p) > 2.0f && fb_probe_is_quick(p))
+        best = fb_maxf(best, LOOK_AGES * age);
     assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
     return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
 }
@@ -205,11 +207,14 @@ static bool in_the_shadow(const struct probe *p)
 
 /*
  * What is under way when a climb meets the limit will all be refused: no more than two, or a small
- * share of what was accepted so far. Where answers take long it is in service, not under way.
+ * share of what was accepted so far, and a smaller one of more: who was let through so often may
+ * be in a long window, whose pace is far below. Where answers take long it is in service, not
+ * under way.
  */
 static float lean_at_risk(const struct probe *p)
 {
-    float under_way = fb_maxf(2.0f * p->unit, p->total / 600.0f);
+    float share = fb_minf(p->total / 600.0f, 16.0f * p->unit + p->total / 3000.0f);
+    float under_way = fb_maxf(2.0f * p->unit, share);
     float sure = p->phase == PROBE_FIRST ? p->rate : fb_maxf(p->rate, 2.0f * p->limit);
     bool climbs = fb_probe_climbing(p) || p->lean >= 0.5f;
 

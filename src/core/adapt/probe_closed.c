@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_closed.c - the window that ended the first climb.
+ *
+ * The first climb rises in proportion to what was accepted so far, so the share of it that came in
+ * the last x seconds is 1 - e^(-x / (all / pace)). The window that closed was open for x = length -
+ * shut. The window before it did not refuse: it held no more than this one did. Of the windows that
+ * people use the first that is long enough for both is taken.
+ *
+ * Invariant: what fitted is no more than all that was accepted.
+ */
+#include <assert.h>
+
+#include "core/adapt/probe_parts.h"
+
+/* e^-v, from its series: good to a hundredth, and the same with every compiler. */
+static float fading(float v)
+{
+    assert(v >= 0.0f);
+
+    return 1.0f / (1.0f + v * (1.0f + v * (0.5f + v / 6.0f)));
+}
+
+/* The pace that was really kept: there may be fewer workers than it needs. */
+static float pace_kept(const struct probe *p)
+{
+    float some = 8.0f * p->unit; /* a step that has just begun says little */
+    float step_s = fb_secs(p->refused_ns - p->step_ns);
+
+    assert(p->rate > 0.0f && step_s >= 0.0f);
+    return fb_minf(p->rate, (p->unit * (float)p->step_count + some) / (step_s + some / p->rate));
+}
+
+/* Whether the window before, at the slower pace of then, held no more than this one. */
+static bool fitted_before(float window_s, float open_s, float growth_s)
+{
+    return fading(open_s / growth_s) * (2.0f - fading(window_s / growth_s)) <= 1.0f;
+}
+
+struct closed fb_probe_guess_closed(const struct probe *p, float total, float shut_s)
+{
+    float all = fb_maxf(total, p->unit);
+    float growth_s = all / pace_kept(p);
+    float window_s = fb_probe_window_from(shut_s);
+    float longer_s = fb_probe_window_from(1.01f * window_s);
+    float open_s = fb_maxf(0.0f, window_s - shut_s);
+
+    assert(growth_s > 0.0f && shut_s >= 0.0f);
+    while (!fitted_before(window_s, open_s, growth_s) && longer_s > window_s) {
+        window_s = longer_s;
+        longer_s = fb_probe_window_from(1.01f * window_s);
+        open_s = window_s - shut_s;
+    }
+    if (open_s >= fb_secs(p->refused_ns - p->total_ns))
+        return (struct closed){window_s, all};
+    return (struct closed){window_s, all * (1.0f - fading(open_s / growth_s))};
+}
