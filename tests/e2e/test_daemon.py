@@ -175,11 +175,12 @@ def test_submitting_by_command(tmp_path):
 
 def test_a_batch_has_one_name(tmp_path):
     """As it was told when it was handed over: whole in every table, and taken by every command."""
-    with Mock('--limit', 'fixed=3/1h', '--dialect', 'retry-after') as mock, Daemon(tmp_path) as d:
+    with Mock('--limit', 'window=3/1h', '--dialect', 'retry-after') as mock, Daemon(tmp_path) as d:
         done = d.command('fetch', '--submit', f'http://127.0.0.1:{mock.port}/{{1..9}}')
         name = done.stdout.split(',')[0]
         assert re.fullmatch(r'batch-\d+-\d+', name)
         wait_for(lambda: d.batch(name)['throttled'] > 0)
+        wait_for(lambda: 'hold' in d.command('why', name).stdout)  # the record is written by then
         d.wait_ended(d.submit(urls=[f'http://127.0.0.1:{d.port["public"]}/healthz'], name='other'))
         for words in (['status'], ['top', '--once'], ['status', name], ['why', name]):
             done = d.command(*words)
