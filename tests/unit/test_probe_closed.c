@@ -103,6 +103,19 @@ static void it_is_asked_early_and_ever_more_rarely(void **state)
     close_on(&h, 0, 0); /* and what follows is another episode */
 }
 
+/* It closes, refuses a ping a pause before its end, and is open at the end. */
+static void shut_until(struct hand *h, int64_t open_ns, float pause_s)
+{
+    struct probe *p = &h->c.probe;
+
+    close_on(h, 0, 5);
+    int64_t refused_ns = p->refused_ns;
+    h->now_ns = refused_ns + open_ns - fb_span((double)pause_s);
+    request(h, 429);
+    p->pause_s = pause_s;
+    recover_at(h, refused_ns + open_ns, READ_SHUT);
+}
+
 /* A window that shuts for long is one; its limit is what fitted in. */
 static void a_long_window_is_kept(void **state)
 {
@@ -110,12 +123,7 @@ static void a_long_window_is_kept(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    close_on(&h, 0, 5);
-    int64_t refused_ns = p->refused_ns;
-    h.now_ns = refused_ns + 8 * S;
-    request(&h, 429);
-    p->pause_s = 1.0f;
-    recover_at(&h, refused_ns + 9 * S, READ_SHUT);
+    shut_until(&h, 9 * S, 1.0f);
     assert_true(p->window_s == 20.0f && p->opening_seen);
     assert_close((double)p->limit, 176.0, 8.0);
     assert_int_equal(p->opened_ns, h.o.sent_ns);
@@ -131,12 +139,7 @@ static void a_short_window_is_paced_evenly(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    close_on(&h, 0, 5);
-    int64_t refused_ns = p->refused_ns;
-    h.now_ns = refused_ns + 100 * MS;
-    request(&h, 429);
-    p->pause_s = 0.1f;
-    recover_at(&h, refused_ns + 200 * MS, READ_SHUT);
+    shut_until(&h, 200 * MS, 0.1f);
     assert_true(p->window_s == 0.0f && !p->opening_seen && p->burst == 0.0f);
     assert_close((double)p->limit, 520.0, 15.0);
     assert_true(p->evidence == 200.0f && p->looked);
