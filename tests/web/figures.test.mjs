@@ -82,7 +82,7 @@ test('the last minute is there when the page is opened', async () => {
     return series[0].sent.filter((v) => v > 0).length >= 15;
   });
   const page = await open(browser, place.url);
-  const points = async () => ((await row(page, busy).locator('.spark-line').getAttribute('d')) || '').split('L').length;
+  const points = async () => ((await row(page, busy).locator('.spark-line').getAttribute('points')) || '').split(' ').length / 2;
   await until('its line has more seconds than the page', async () => (await points()) >= 15, 5000);
   await shut(page);
 });

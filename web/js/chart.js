@@ -14,6 +14,7 @@ const CLIP = 1.5; /* times what was sent or may be sent */
 const EDGE = 34; /* pixels beside which a label has no room */
 const GAP_NAMED = 54; /* pixels that "no data" needs */
 const PLOT_HEIGHT = 250;
+const LABEL_FONT = 'sans-serif'; /* system-ui is searched for anew with every label */
 
 /* A colour by its name, as it is seen: where the system has colours of its own, one of these. */
 const inkWell = el('i', { class: 'ink', hidden: true });
@@ -101,7 +102,7 @@ const dataOf = (s) => {
 /* A gap is shown as one: shaded, and with its name where there is room for it. */
 const drawGaps = (u, s) => {
   u.ctx.save();
-  u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+  u.ctx.font = `${11 * devicePixelRatio}px ${LABEL_FONT}`;
   u.ctx.textAlign = 'center';
   holesOf(s.sent).filter((hole) => !isShort(s.t, hole)).forEach(([from, to]) => {
     const x = u.valToPos(s.t[from - 1], 'x', true);
@@ -150,7 +151,7 @@ const timesOf = (u, ticks) => {
 const labelOf = (range) => (range === 'run' ? 'The run' : `Last ${RANGES[range].label}`);
 
 const plotOptions = (width, chart) => {
-  const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
+  const axis = { font: `12px ${LABEL_FONT}`, stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
   const hidden = { stroke: 'transparent', points: { show: false } };
   return {
     width,
@@ -223,7 +224,7 @@ const makeLegend = () => {
 
 /* A chart of one key; `update` brings it up to date, `close` frees it. */
 const makeChart = (key, range) => {
-  const chart = { key, range, series: null, plot: null, tabled: 0, busy: false };
+  const chart = { key, range, series: null, plot: null, tabled: 0, busy: false, isAhead: false };
   const holder = el('div', { class: 'plot', hidden: !HAS_PLOTS });
   const legend = makeLegend();
   const nothing = el('p', { class: 'nothing' }, 'no requests in this window');
@@ -238,6 +239,7 @@ const makeChart = (key, range) => {
 
   const draw = () => {
     const s = chart.series;
+    chart.isAhead = false;
     const some = s && s.t.length > 0;
     nothing.hidden = Boolean(some) && s.sent.some((v) => v > 0);
     setText(caption, sentenceOf(s, chart.range));
@@ -252,22 +254,33 @@ const makeChart = (key, range) => {
     else chart.plot.setData(data);
   };
 
-  /* The whole ring at first, then what is new in it. */
+  /* How many samples to ask for: the whole ring at first, then what is new in it; none, if nothing can be. */
+  const wantedOf = ({ step, samples }) => {
+    if (chart.isCoarse || !chart.series || !chart.series.t.length) return samples;
+    const missing = Math.floor((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step);
+    return missing < 1 ? 0 : Math.min(samples, 3 + missing);
+  };
+
+  const ask = async (wanted) => {
+    const { step, samples } = RANGES[chart.range];
+    const answer = await fetch(`history?step=${step}&samples=${wanted}&provider=${encode(key.provider)}&pool=${encode(key.pool)}`);
+    if (!answer.ok) return;
+    chart.series = appendSeries(chart.isCoarse ? null : chart.series, seriesOf(await answer.json(), key), samples);
+    if (chart.isCoarse) chart.tabled = 0;
+    chart.isCoarse = false;
+  };
+
+  /* A sample more is drawn together with the next status: twice a second all would be laid out twice. */
   chart.update = async () => {
     if (model.isFrozen) return;
-    const { step, samples } = RANGES[chart.range];
-    if (chart.busy || (!chart.isCoarse && chart.series && Date.now() / 1000 < chart.series.t[chart.series.t.length - 1] + step)) return;
+    if (chart.isAhead) draw();
+    const wanted = wantedOf(RANGES[chart.range]);
+    if (chart.busy || !wanted) return;
+    const isWhole = wanted === RANGES[chart.range].samples;
     chart.busy = true;
-    try {
-      const wanted = !chart.isCoarse && chart.series && chart.series.t.length ? Math.min(samples, 2 + Math.ceil((Date.now() / 1000 - chart.series.t[chart.series.t.length - 1]) / step)) : samples;
-      const query = `step=${step}&samples=${wanted}&provider=${encode(key.provider)}&pool=${encode(key.pool)}`;
-      const answer = await fetch(`history?${query}`);
-      if (answer.ok) chart.series = appendSeries(chart.isCoarse ? null : chart.series, seriesOf(await answer.json(), key), samples);
-      if (chart.isCoarse) chart.tabled = 0;
-      chart.isCoarse = false;
-    } catch { /* the stream says that the connection is lost */ }
+    try { await ask(wanted); } catch { /* the stream says that the connection is lost */ }
     chart.busy = false;
-    draw();
+    if (isWhole) draw(); else chart.isAhead = true;
   };
   chart.forget = () => { chart.series = null; };
   /* What came with the page is shown until there is time to ask for more. */

@@ -7,6 +7,7 @@ const lost = document.getElementById('lost');
 const views = document.getElementById('views');
 const who = document.getElementById('who');
 const said = document.getElementById('said');
+const LATE_MS = 1500; /* without a status for that long the page goes on by itself */
 let view = null;
 let announced = { at: 0, states: new Map() };
 
@@ -227,9 +228,9 @@ const start = () => {
   route();
   if (model.isFrozen) return;
   setInterval(() => {
-    if (document.hidden) return;
+    if (document.hidden || Date.now() - model.at < LATE_MS) return;
     beat();
-    if (view && model.status && !stream.isLost && Date.now() - model.at > 1500) view.step();
+    if (view && model.status && !stream.isLost) view.step();
   }, 1000);
   startStream();
   seedSparks();

@@ -67,17 +67,17 @@ const svgEl = (tag, attributes) => {
 };
 
 const makeSpark = () => {
-  const limit = svgEl('path', { class: 'spark-limit' });
-  const line = svgEl('path', { class: 'spark-line' });
+  /* Not paths: what a path draws is a style, and reckoned as one. */
+  const limit = svgEl('polyline', { class: 'spark-limit' });
+  const line = svgEl('polyline', { class: 'spark-line' });
   const node = svgEl('svg', { class: 'spark', viewBox: `0 0 ${SPARK_W} ${SPARK_H}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' });
   node.append(limit, line);
   const update = (ring, most) => {
     const high = Math.max(most || 0, ...ring, 0.001) * 1.1;
     const y = (v) => (SPARK_H - 1 - (v / high) * (SPARK_H - 2)).toFixed(1);
     const from = SPARK_KEPT - ring.length;
-    const d = ring.map((v, i) => `${i ? 'L' : 'M'}${(((from + i) / (SPARK_KEPT - 1)) * SPARK_W).toFixed(1)} ${y(v)}`).join('');
-    setAttr(line, 'd', d);
-    setAttr(limit, 'd', most ? `M0 ${y(most)}H${SPARK_W}` : '');
+    setAttr(line, 'points', ring.map((v, i) => `${(((from + i) / (SPARK_KEPT - 1)) * SPARK_W).toFixed(1)} ${y(v)}`).join(' '));
+    setAttr(limit, 'points', most ? `0 ${y(most)} ${SPARK_W} ${y(most)}` : '');
   };
   return { node, update };
 };
