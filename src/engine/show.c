@@ -83,7 +83,7 @@ static void bound_by_quota(struct view_key *v, int64_t now_ns)
     int64_t reserve = v->quota_limit * (int64_t)v->reserve_ppm / FB_MILLION;
     int64_t spend = fb_max64(1, v->quota_left - reserve);
 
-    if (fb_view_key_has_quota(v, now_ns) && v->quota_reset_ns > now_ns)
+    if (fb_view_key_has_quota(v, now_ns) && !fb_view_key_resets_soon(v, now_ns))
         fb_bound_tighten(&v->bound, (double)spend * 1e9 / (double)(v->quota_reset_ns - now_ns),
                          BOUND_QUOTA);
 }

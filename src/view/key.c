@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/instant.h"
 #include "util/json.h"
 #include "util/utf8.h"
 #include "view/limits.h"
@@ -11,6 +12,7 @@
 
 #define SOON_NS  (5 * INT64_C(1000000000))
 #define NS_PER_S INT64_C(1000000000)
+#define EVEN     0.8 /* of what would be left at an even pace */
 
 void fb_view_put(char *field, size_t size, const char *text)
 {
@@ -64,15 +66,32 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
     return is_told_to_wait(k) ? "Retry-After" : "refused";
 }
 
-/* Little is left of a window that begins anew in a moment: nobody needs to look. */
-static bool is_nearly_reset(const struct view_key *k, int64_t now_ns)
+bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns)
 {
     return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns - now_ns < SOON_NS;
 }
 
+/* A quota that is spent evenly gets low, as it should: what is left lasts until there is more. */
+static bool is_spent_evenly(const struct view_key *k, int64_t now_ns)
+{
+    double window_ns = (double)fb_max64(k->quota_window_ns, k->quota_most_s * NS_PER_S);
+    double even = (double)k->quota_limit * (double)(k->quota_reset_ns - now_ns) / window_ns;
+
+    return k->quota_left > 0 && window_ns > 0.0 && (double)k->quota_left >= EVEN * even;
+}
+
+static enum view_health concern_of(const struct view_key *k, int64_t now_ns)
+{
+    if (fb_view_key_resets_soon(k, now_ns))
+        return VIEW_HEALTHY;
+    if (fb_view_key_has_quota(k, now_ns) && is_spent_evenly(k, now_ns))
+        return VIEW_HEALTHY;
+    return fb_view_health(k, now_ns);
+}
+
 enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
 {
-    enum view_health health = is_nearly_reset(k, now_ns) ? VIEW_HEALTHY : fb_view_health(k, now_ns);
+    enum view_health health = concern_of(k, now_ns);
 
     if (k->flags & VIEW_KEY_DISABLED)
         return k->queued > 0 ? VIEW_holding : VIEW_idle;

@@ -91,6 +91,9 @@ enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns);
 /* Whether what the server told of its quota still holds: its reset is not past. */
 bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
 
+/* Whether it begins anew in a moment: however little is left, nobody need look. */
+bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns);
+
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
 

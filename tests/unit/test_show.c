@@ -150,6 +150,32 @@ static void of_learned_and_told_the_tighter_one_binds(void **state)
     rig_fini(&r);
 }
 
+static struct plan tells_of_a_moment(struct rig *r, const struct attempt_request *q)
+{
+    (void)r;
+    (void)q;
+    return (struct plan){.answer_ns = 10 * MS,
+                         .header = {{"X-RateLimit-Limit", "10"},
+                                    {"X-RateLimit-Remaining", "9"},
+                                    {"X-RateLimit-Reset", "2"}}};
+}
+
+/* 9 until the reset in 2 s are not 4.5 a second: it may be a bucket that is nearly full. */
+static void a_quota_of_a_moment_is_no_limit_to_show(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "rate=200/s adapt=step");
+    r.plan = tells_of_a_moment;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_int_equal(k.quota_left, 9);
+    assert_int_equal(k.bound.by, BOUND_LEARNED);
+    rig_fini(&r);
+}
+
 static struct plan boasts(struct rig *r, const struct attempt_request *q)
 {
     (void)r;
@@ -304,6 +330,7 @@ int main(void)
         cmocka_unit_test(a_window_is_a_limit),
         cmocka_unit_test(what_is_left_is_that_of_what_binds),
         cmocka_unit_test(of_learned_and_told_the_tighter_one_binds),
+        cmocka_unit_test(a_quota_of_a_moment_is_no_limit_to_show),
         cmocka_unit_test(the_largest_figures_are_reckoned_with),
         cmocka_unit_test(a_learned_limit_binds_where_nothing_else_does),
         cmocka_unit_test(a_hold_says_who_asked_for_it),

@@ -161,6 +161,29 @@ static void health_has_four_states(void **state)
     }
 }
 
+/* Little is left near the end of every window; it is a concern if it does not last until then. */
+static void a_quota_that_is_spent_evenly_is_no_concern(void **state)
+{
+    static const struct {
+        int64_t left;
+        int64_t reset_ns;
+        enum view_state state;
+    } CASES[] = {
+        {100, 12 * MIN, VIEW_ok},      {81, 60 * MIN, VIEW_ok},      {17, 12 * MIN, VIEW_ok},
+        {15, 12 * MIN, VIEW_critical}, {39, 30 * MIN, VIEW_warning}, {41, 30 * MIN, VIEW_ok},
+        {0, 6 * MIN, VIEW_critical},   {1, 6 * MIN, VIEW_critical},  {1, 4 * S, VIEW_ok}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct view_key k = github("core", CASES[i].left, 100, CASES[i].reset_ns);
+        k.quota_window_ns = 60 * MIN;
+        assert_int_equal(fb_view_key_state(&k, NOW), CASES[i].state);
+        k.quota_window_ns = 0;
+        k.quota_most_s = 3600; /* the longest that was told is how long it is at least */
+        assert_int_equal(fb_view_key_state(&k, NOW), CASES[i].state);
+    }
+}
+
 /* One rule for the cell and for whoever draws it himself. */
 static void what_is_left_is_that_of_what_holds_it_up(void **state)
 {
@@ -568,6 +591,7 @@ int main(void)
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
+        cmocka_unit_test(a_quota_that_is_spent_evenly_is_no_concern),
         cmocka_unit_test(what_is_left_is_that_of_what_holds_it_up),
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),
         cmocka_unit_test(one_batch_is_told_in_full),
