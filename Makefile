@@ -499,7 +499,7 @@ bench-observe: all ## what it costs the daemon to be watched: alone and with cli
 
 # ----------------------------------------------------------------------------------------- prove
 
-prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (20 minutes)
+prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (15 minutes)
 	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
 .PHONY: prove-pages

@@ -3,15 +3,17 @@
 """limits - is the limit held, and is it used? As the origin saw it, in a table.
 
     tests/prove/limits.py [--flyball build/flyball] [--count 2000] [--only TEXT] [--json FILE]
+                          [--together 4]
 
 Every row is a limit in a dialect, over a clean path and over one that delays each piece by up to
 100 ms; `flyball fetch` is told nothing. With headers nothing may be refused after the first
 window and 95 % of the limit be used (with jitter J on a window W: 95 % of W / (W + J)). Without
 any header fewer than 10 of 1000 may be refused, and from the tenth refusal on 90 % be used. The
 second run of each row starts from what the first one learned and must not be refused at all.
-Ends with 1 when a figure is missed.
+Rows run four at a time: they mostly wait. Ends with 1 when a figure is missed.
 """
 import argparse
+import concurrent.futures
 import contextlib
 import json
 import os
@@ -118,12 +120,15 @@ def main():
     parser.add_argument('--count', type=int, default=2000)
     parser.add_argument('--only', default='', help='rows whose limit, dialect contain this')
     parser.add_argument('--json')
+    parser.add_argument('--together', type=int, default=4, help='rows at a time')
     args = parser.parse_args()
     args.flyball = os.path.abspath(args.flyball)
     print(f"{'limit':16} {'dialect':12} {'jitter':7} {'arrived':>8} {'refused':>7} {'settled':>7} "
           f"{'fullest':>7} {'used %':>6} {'2nd run':>7}")
-    rows = [row(args, limit, dialect, jitter) for limit in LIMITS for dialect in DIALECTS
-            for jitter in (False, True) if args.only in f'{limit[0]} {dialect}']
+    wanted = [(limit, dialect, jitter) for limit in LIMITS for dialect in DIALECTS
+              for jitter in (False, True) if args.only in f'{limit[0]} {dialect}']
+    with concurrent.futures.ThreadPoolExecutor(args.together) as pool:
+        rows = list(pool.map(lambda one: row(args, *one), wanted))
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1) + '\n', encoding='utf-8')
     bad = sum(bool(r['missed']) for r in rows)
