@@ -103,6 +103,11 @@ static int check_output(const struct fetch_options *o, const char *output, struc
     struct stat list;
     struct stat there;
 
+    if (o->output && o->metrics_csv && strcmp(o->output, o->metrics_csv) == 0) {
+        (void)snprintf(err->text, sizeof err->text,
+                       "%.180s: is for the results and for the metrics; name two files", output);
+        return -EINVAL;
+    }
     if (!o->list || stat(o->list, &list) < 0 || stat(output, &there) < 0 ||
         list.st_ino != there.st_ino || list.st_dev != there.st_dev)
         return 0;

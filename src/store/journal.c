@@ -4,7 +4,8 @@
  *
  * The journal is believed as far as the output bears it out. An output longer than committed is
  * cut: its end was not finished. One that is shorter, or a journal that was damaged, makes the
- * output the witness. An output that is gone is a new beginning.
+ * output the witness. An output that is gone is a new beginning. One that does not begin as the
+ * journal remembers, or that no journal knows of, is somebody's: it is not touched.
  */
 #include "store/journal.h"
 
@@ -226,6 +227,12 @@ static int begin_anew(struct db *db, struct journal *j, const struct journal_opt
     return fb_output_cut(&j->output, 0);
 }
 
+/* Somebody else's results took the place of ours. */
+static bool is_foreign(const struct output *o, const struct batch_row *row)
+{
+    return row->first != 0 && fb_output_length(o) > 0 && fb_output_first(o) != row->first;
+}
+
 /* Make journal and output agree. */
 static int agree(struct db *db, struct journal *j, struct batch_row *row,
                  struct journal_found *found)
@@ -236,6 +243,9 @@ static int agree(struct db *db, struct journal *j, struct batch_row *row,
         j->output.size = row->out_size;
         return error;
     }
+    if (is_foreign(&j->output, row))
+        return -EEXIST;
+    j->output.first = row->first;
     if (fb_output_length(&j->output) < row->out_size)
         return rebuild(db, j, found);
     error = fb_output_cut(&j->output, row->out_size);
@@ -280,6 +290,8 @@ static int settle(struct db *db, struct journal *j, const struct journal_options
     damaged |= there == -EUCLEAN;
     bool gone = j->output.is_file && row.out_size > 0 && fb_output_length(&j->output) == 0 &&
                 !row.replacing;
+    if (there == 0 && !damaged && !o->fresh && fb_output_length(&j->output) > 0)
+        return -EEXIST; /* nobody knows whose it is */
     if (there == 0 || damaged || gone || o->fresh)
         return start(db, j, o, damaged, found);
     found->resumed = true;
@@ -360,11 +372,16 @@ static int open_batch(struct db *db, struct journal *j, const struct journal_opt
         error = fb_put_off_load(db, j);
     if (error == 0 && o->again)
         error = do_again(db, j, o->again, &found->items[ENTRY_pending]);
-    if (error < 0) {
+    if (error == -EEXIST)
+        (void)snprintf(err->text, sizeof err->text,
+                       "%.150s: holds something else, not results of this list; name another"
+                       " file, or say --fresh to write it anew",
+                       o->output);
+    else if (error < 0)
         (void)snprintf(err->text, sizeof err->text, "%.180s: %s", o->path ? o->path : "journal",
                        strerror(-error));
+    if (error < 0)
         return error;
-    }
     count(j, found);
     j->marks = j->marks_next = fb_chunks_marks(j);
     j->had_deferred = found->items[ENTRY_deferred] > 0 || o->again;
@@ -413,8 +430,9 @@ int fb_journal_open(struct store *s, const struct journal_options *o, struct jou
     if (error == 0 && !(j->file = fb_store_adopt(s, db, &hooks)))
         error = -ENOBUFS;
     if (error < 0) {
+        bool is_new = db && db->is_new;
         fb_db_close(db);
-        fb_journal_close(j, false);
+        fb_journal_close(j, is_new);
         return error;
     }
     *ret_journal = j;

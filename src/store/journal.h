@@ -72,8 +72,8 @@ struct journal_found {
 
 /*
  * Open the journal and its output, before the loop begins: this may wait for the disk. 0; or a
- * negative errno and a sentence: as fb_db_open(), and -EALREADY when another process runs the same
- * batch.
+ * negative errno and a sentence: as fb_db_open(), -EALREADY when another process runs the same
+ * batch, -EEXIST when the output holds something else.
  */
 int fb_journal_open(struct store *s, const struct journal_options *o, struct journal **ret_journal,
                     struct journal_found *ret_found, struct fly_error *err)

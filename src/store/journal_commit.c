@@ -169,7 +169,10 @@ static int journal_before_commit(struct db *db, void *context, bool sync)
     if (error < 0 || (j->change_count == 0 && j->output.next.size == 0))
         return error;
 
+    if (j->output.first == 0)
+        j->output.first = fb_output_first(&j->output);
     struct batch_row row = {.id = j->batch,
+                            .first = j->output.first,
                             .out_size = j->output.size + (int64_t)j->output.next.size,
                             .marks = j->marks_next};
     return fb_batch_update(db, j->identity, &row);

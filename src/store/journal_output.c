@@ -14,11 +14,13 @@
 
 #include "store/journal_parts.h"
 #include "util/alloc.h"
+#include "util/hash.h"
 #include "util/json.h"
 
-#define BLOCK     (256 * 1024)
-#define HEAD_MOST 64 /* of a line, enough for the item and the outcome */
-#define PATH_MOST 4096
+#define BLOCK      (256 * 1024)
+#define HEAD_MOST  64 /* of a line, enough for the item and the outcome */
+#define PATH_MOST  4096
+#define FIRST_MOST 512 /* of the first line, enough to tell it from others */
 
 static const char HEAD[] = "{\"item\":";
 static const char OUTCOME[] = ",\"outcome\":\"";
@@ -78,6 +80,18 @@ int64_t fb_output_length(const struct output *o)
     struct stat there;
 
     return o->is_file && fstat(o->fd, &there) == 0 ? (int64_t)there.st_size : 0;
+}
+
+int64_t fb_output_first(const struct output *o)
+{
+    char line[FIRST_MOST];
+    ssize_t n = o->is_file ? pread(o->fd, line, sizeof line, 0) : 0;
+    const char *newline = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
+
+    if (n <= 0 || (!newline && (size_t)n < sizeof line))
+        return 0;
+    return (int64_t)fb_hash_end(
+        fb_hash_add(FB_HASH_INIT, line, newline ? (size_t)(newline - line) : (size_t)n));
 }
 
 int fb_output_cut(struct output *o, int64_t size)

@@ -48,6 +48,7 @@ struct output {
     bool is_file;
     char *path;         /* of a file, else NULL */
     int64_t size;       /* committed */
+    int64_t first;      /* fb_output_first(); 0: there is no line yet */
     struct buffer next; /* what this commit appends */
     size_t written;     /* to a stream, of `next`, by an attempt that failed later */
     bool unsynced;
@@ -98,6 +99,7 @@ struct batch_row {
     int64_t out_size;
     int64_t marks;  /* items that are not pending: so many must be in the chunks */
     bool replacing; /* a new output is ready under another name: put it in its place */
+    int64_t first;  /* fb_output_first(); 0: not known */
 };
 
 /* 1 found, 0 none, -EUCLEAN damaged, or another negative errno. */
@@ -144,6 +146,9 @@ void fb_output_fini(struct output *o);
 
 /* The file's length now; 0 for a stream. */
 int64_t fb_output_length(const struct output *o);
+
+/* A hash of how a file's first line begins; 0: it has none. */
+int64_t fb_output_first(const struct output *o);
 
 /* Cut a file to `size`, and go on from there. 0 or negative errno. */
 int fb_output_cut(struct output *o, int64_t size) __attribute__((warn_unused_result));

@@ -20,13 +20,15 @@ static int64_t sum_of_batch(uint64_t identity, const struct batch_row *row)
     hash = fb_hash_add_int(hash, (uint64_t)row->out_size);
     hash = fb_hash_add_int(hash, (uint64_t)row->marks);
     hash = fb_hash_add_int(hash, row->replacing);
+    if (row->first != 0) /* there was none in version 4 */
+        hash = fb_hash_add_int(hash, (uint64_t)row->first);
     return (int64_t)fb_hash_end(hash);
 }
 
 int fb_batch_find(struct db *db, uint64_t identity, struct batch_row *ret_row)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "SELECT id, out_size, marks, replaced, sum FROM batch WHERE identity = ?1");
+        db, "SELECT id, out_size, marks, replaced, sum, first FROM batch WHERE identity = ?1");
 
     if (s)
         sqlite3_bind_int64(s, 1, (int64_t)identity);
@@ -36,7 +38,8 @@ int fb_batch_find(struct db *db, uint64_t identity, struct batch_row *ret_row)
     *ret_row = (struct batch_row){.id = sqlite3_column_int64(s, 0),
                                   .out_size = sqlite3_column_int64(s, 1),
                                   .marks = sqlite3_column_int64(s, 2),
-                                  .replacing = sqlite3_column_int64(s, 3) != 0};
+                                  .replacing = sqlite3_column_int64(s, 3) != 0,
+                                  .first = sqlite3_column_int64(s, 5)};
     int64_t sum = sqlite3_column_int64(s, 4);
     (void)sqlite3_reset(s);
     return sum == sum_of_batch(identity, ret_row) && ret_row->out_size >= 0 ? 1 : -EUCLEAN;
@@ -93,7 +96,8 @@ int fb_batch_make(struct db *db, uint64_t identity, const char *list, const char
 int fb_batch_update(struct db *db, uint64_t identity, const struct batch_row *row)
 {
     sqlite3_stmt *s = fb_db_statement(
-        db, "UPDATE batch SET out_size = ?2, marks = ?3, replaced = ?4, sum = ?5 WHERE id = ?1");
+        db, "UPDATE batch SET out_size = ?2, marks = ?3, replaced = ?4, sum = ?5, first = ?6"
+            " WHERE id = ?1");
 
     if (s) {
         sqlite3_bind_int64(s, 1, row->id);
@@ -101,6 +105,7 @@ int fb_batch_update(struct db *db, uint64_t identity, const struct batch_row *ro
         sqlite3_bind_int64(s, 3, row->marks);
         sqlite3_bind_int64(s, 4, row->replacing);
         sqlite3_bind_int64(s, 5, sum_of_batch(identity, row));
+        sqlite3_bind_int64(s, 6, row->first);
     }
     return fb_db_run(db, s);
 }
@@ -239,6 +244,9 @@ int fb_chunks_store(struct db *db, struct journal *j, bool replacing)
                             .marks = fb_chunks_marks(j),
                             .replacing = replacing};
     int error = fb_db_begin(db, true);
+
+    /* What takes its place may begin with another line. */
+    row.first = j->output.first = replacing ? 0 : fb_output_first(&j->output);
 
     if (error < 0)
         return error;

@@ -60,6 +60,9 @@ static const char *const VERSIONS[] = {
 
     /* 4: what a watcher knows of its items. A record has its own sum. */
     "CREATE TABLE watched(id TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;",
+
+    /* 5: how an output begins, so that another's results are not taken for it. */
+    "ALTER TABLE batch ADD COLUMN first INTEGER NOT NULL DEFAULT 0;",
 };
 
 enum { VERSION = sizeof VERSIONS / sizeof VERSIONS[0] };

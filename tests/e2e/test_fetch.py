@@ -167,6 +167,26 @@ def test_the_list_is_not_written_over(batch, origin):
     assert urls.read_text() == text
 
 
+def test_results_of_another_list_are_not_written_over(batch, origin, tmp_path):
+    urls = batch.write([f'{origin.url}/ok/1', f'{origin.url}/ok/2'])
+    assert batch.run(urls, '--jsonl', batch.out, *FAST).returncode == 0
+    before = batch.out.read_bytes()
+    other = tmp_path / 'other.txt'
+    other.write_text(f'{origin.url}/ok/3\n')
+    done = batch.run(other, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 1 and 'holds something else' in done.stderr
+    assert '--fresh' in done.stderr and batch.out.read_bytes() == before
+    assert batch.run(other, '--jsonl', batch.out, '--fresh', *FAST).returncode == 0
+    assert [r['url'] for r in batch.by_id().values()] == [f'{origin.url}/ok/3']
+
+
+def test_results_and_metrics_are_two_files(batch, origin):
+    urls = batch.write([f'{origin.url}/ok/1'])
+    done = batch.run(urls, '--jsonl', batch.out, '--metrics-csv', batch.out)
+    assert done.returncode == 2 and 'name two files' in done.stderr
+    assert not batch.out.exists()
+
+
 def test_alternatives(batch, origin):
     lines = batch.write([{'url': f'{origin.url}/status/404', 'operation': 'resolve',
                           'alternatives': [f'{origin.url}/ok/other']}])

@@ -189,6 +189,48 @@ static void lists_and_outputs_do_not_share_a_batch(void **state)
     close_batch(&b);
 }
 
+static void check_refused(const struct journal_options *o, int lines)
+{
+    struct fly_error err = {""};
+    struct batch b;
+    int times[3];
+
+    assert_int_equal(try_open(&b, o, &err), -EEXIST);
+    assert_non_null(strstr(err.text, "holds something else"));
+    count_lines(o->output, times, 2);
+    assert_int_equal(times[1] + times[2], lines);
+}
+
+/* Not cut, not written over, not taken for our own: whether it is shorter than ours or longer. */
+static void results_of_another_list_are_left_alone(void **state)
+{
+    struct journal_options one = file_options();
+    struct journal_options other = file_options();
+    struct batch b;
+
+    (void)state;
+    other.list = "another";
+    other.path = rig_path("other.db");
+    open_batch(&b, &one);
+    put(&b, 1, ENTRY_done);
+    close_batch(&b);
+    check_refused(&other, 1);
+    assert_int_equal(access(other.path, F_OK), -1); /* there is no such batch */
+    other.fresh = true;
+    open_batch(&b, &other);
+    put(&b, 2, ENTRY_done);
+    put(&b, 1, ENTRY_done);
+    close_batch(&b);
+    check_refused(&one, 2);
+    other.fresh = false;
+    open_batch(&b, &other);
+    assert_true(b.found.resumed && !b.found.rebuilt);
+    close_batch(&b);
+    one.fresh = true;
+    open_batch(&b, &one);
+    close_batch(&b);
+}
+
 static void two_processes_do_not_share_a_journal(void **state)
 {
     struct journal_options o = file_options();
@@ -722,6 +764,7 @@ int main(void)
         TEST(what_is_finished_is_known_again),
         TEST(another_request_at_the_same_place_is_noticed),
         TEST(lists_and_outputs_do_not_share_a_batch),
+        TEST(results_of_another_list_are_left_alone),
         TEST(two_processes_do_not_share_a_journal),
         TEST(what_was_not_committed_is_cut_off),
         TEST(a_shorter_output_is_believed),
