@@ -45,7 +45,7 @@ enum failure_family {
     X(TLS, "tls", NETWORK, "no trusted connection")                                 \
     X(NETWORK, "network", NETWORK, "the network failed")                            \
     X(5XX, "5xx", 5XX, "the server failed")                                         \
-    X(4XX, "4xx", 4XX, "the server refused the request")                            \
+    X(4XX, "4xx", 4XX, "the server turned the request down")                        \
     X(PAYLOAD, "payload", PAYLOAD, "the answer is malformed")                       \
     X(TOO_LARGE, "too-large", LOCAL, "the answer is larger than allowed")           \
     X(REDIRECTS, "redirects", LOCAL, "redirected too often or to nowhere")          \

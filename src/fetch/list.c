@@ -80,6 +80,15 @@ static struct list *new_list(const char *name)
     return l;
 }
 
+/* "api.example.com/items", which is no file here: its scheme was forgotten. */
+static bool looks_like_url(const char *path)
+{
+    const char *slash = strchr(path, '/');
+    const char *dot = strpbrk(path, ".:");
+
+    return slash && dot && dot > path && dot < slash;
+}
+
 int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -93,8 +102,9 @@ int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err
                 : S_ISDIR(there.st_mode)              ? -EISDIR
                                                       : 0;
     if (error < 0) {
-        (void)snprintf(err->text, sizeof err->text, "cannot read %.200s: %s", l->name,
-                       strerror(-error));
+        bool is_url = error == -ENOENT && looks_like_url(path);
+        (void)snprintf(err->text, sizeof err->text, "cannot read %.180s: %s%s", l->name,
+                       strerror(-error), is_url ? "; a URL begins with https://" : "");
         fb_list_close(l);
         return error;
     }

@@ -51,6 +51,7 @@ void fb_report_begin(struct fetch *f)
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state)
 {
     struct buffer place = BUFFER_INIT;
+    char status[16] = "";
 
     if ((state != ENTRY_failed && state != ENTRY_unknown) || f->told_failures > FAILURES_TOLD)
         return;
@@ -59,8 +60,11 @@ void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum e
         return;
     }
     fb_place_add(&place, facts->url);
-    fb_say(f, "flyball fetch: %s: item %s (%s): %s", fb_journal_outcome(state), facts->id,
-           fb_buffer_text(&place) ? place.bytes : "?", facts->sentence ? facts->sentence : "");
+    if (facts->status > 0)
+        (void)snprintf(status, sizeof status, " (%d)", (int)facts->status);
+    fb_say(f, "flyball fetch: %s: item %s (%s): %s%s", fb_journal_outcome(state), facts->id,
+           fb_buffer_text(&place) ? place.bytes : "?", facts->sentence ? facts->sentence : "",
+           status);
     fb_buffer_fini(&place);
 }
 

@@ -244,6 +244,9 @@ def test_a_list_that_is_not_utf8(batch, origin):
 
 @pytest.mark.parametrize('words, code, says', [
     (['no-such-list'], 2, 'no-such-list'),
+    (['api.example.com/items/1'], 2, 'directory; a URL begins with https://'),
+    (['./no.such/list'], 2, "list: No such file or directory\n"),
+    (['x', '--limit', '10/s'], 2, 'as in rate=10/s'),
     (['--ratee', '2', 'x'], 2, "did you mean '--rate'"),
     (['x', '--limit', 'rate=fast'], 2, 'rate=fast'),
     (['x', '--rate', '1/s', '--limit', 'rate=2/s'], 2, '--rate'),

@@ -215,12 +215,13 @@ struct mistake {
 static const struct mistake mistakes[] = {
     /* unknown words */
     {"speed=10/s", "speed=10/s", "unknown word"},
+    {"-speed", "-speed", "unknown word"},
+    {"10/s", "10/s", "a value without its word, expected as in rate=10/s"},
     {"Rate=10/s", "Rate=10/s", "unknown word"},
     {"rates=10/s", "rates=10/s", "unknown word"},
     {"rat=10/s", "rat=10/s", "unknown word"},
     {"=", "=", "unknown word"},
     {"=10/s", "=10/s", "unknown word"},
-    {"10/s", "10/s", "unknown word"},
     {"rate=10/s,burst=5", "rate=10/s,burst=5", "not understood"},
     {"rate = 10/s", "rate", "not understood"},
     {"rate=10/s \x01", "\x01", "unknown word"},
