@@ -66,7 +66,7 @@ static inline struct body *fb_body_of(struct fly_limiter *l)
 /* Whether anything may be taken from this word without the lock. */
 static inline bool fb_word_is_open(int64_t word)
 {
-    return (uint64_t)word < (uint64_t)FB_WORD_CLOSED;
+    return word >= 0 && !(word & FB_WORD_CLOSED);
 }
 
 /* The word that says what the books say, closed. */
@@ -116,12 +116,11 @@ struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t co
 /* The word after a grant of 1, or FB_WORD_NONE where that takes more than a look at the word. */
 static inline int64_t fb_word_spend(const struct body *b, int64_t word, int64_t now_ns)
 {
-    int64_t level =
-        fb_bucket_spend(&b->books.slot[FB_SLOT_bucket], word >> FB_WORD_ID_BITS, 1, now_ns);
+    const int64_t *bucket = &b->books.slot[FB_SLOT_bucket];
+    int64_t level = fb_bucket_spend(bucket, word >> FB_WORD_ID_BITS, 1, now_ns);
     int64_t id = (uint16_t)(word + 1);
 
-    /* Negative ones are not small either. */
-    if ((uint64_t)level >= (uint64_t)FB_BUCKET_SMALL || id % FB_ID_CHECK == 0)
+    if (level < 0 || id % FB_ID_CHECK == 0)
         return FB_WORD_NONE;
     return level << FB_WORD_ID_BITS | id;
 }
@@ -131,7 +130,7 @@ static inline bool fb_word_try(struct body *b, int64_t *word, int64_t now_ns, ui
 {
     int64_t spent = fb_word_spend(b, *word, now_ns);
 
-    if (spent == FB_WORD_NONE) {
+    if (spent < 0) {
         *word = FB_WORD_NONE;
         return false;
     }

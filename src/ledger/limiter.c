@@ -216,10 +216,12 @@ int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, u
     int64_t word = atomic_load_explicit(&l->near.open, memory_order_acquire);
     int64_t now;
 
-    if (cost <= 1 && fb_word_is_open(word) && !__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
+    if (cost > 1 || !fb_word_is_open(word))
+        return take_slowly(l, now_ns, cost, ret_ticket);
+    if (!__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
         fb_word_try(&l->near, &word, now, ret_ticket))
         return now_ns;
-    return take_slowly(l, now_ns, cost, ret_ticket);
+    return take_slowly(l, now_ns, 1, ret_ticket); /* 0 is 1 too: one register less to keep */
 }
 
 /* ---- several at once ---- */
