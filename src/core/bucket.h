@@ -56,9 +56,9 @@ static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 }
 
 /*
- * The virtual clock; INT64_MAX where it has run out of range. Read while another thread may change
- * it: if that shifts the clock the level is another one afterwards; if it gives back, the older
- * figure errs towards waiting.
+ * The virtual clock; INT64_MAX, later than any level, where it has run out of range. Read while
+ * another thread may change it: if that shifts the clock the level is another one afterwards; if it
+ * gives back, the older figure errs towards waiting.
  */
 static inline int64_t fb_bucket_clock(const int64_t *slot, int64_t now_ns)
 {
