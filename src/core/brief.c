@@ -121,7 +121,7 @@ static enum ticket_end end(struct brief *b, uint64_t word, uint8_t key, struct t
 
     if (!fb_ticket_open(word, key, ret_ticket))
         return TICKET_UNKNOWN;
-    enum ticket_end how = fb_tickets_brief_end(&t, *ret_ticket);
+    enum ticket_end how = fb_tickets_brief_end(&t, ret_ticket->id);
     keep_tickets(b, &t);
     return how;
 }

@@ -30,6 +30,7 @@ double fb_bucket_rate(const int64_t *slot)
 {
     if (slot[FB_BUCKET_TICKS] == 0)
         return 0.0;
+    assert(slot[FB_BUCKET_TICKS] > 0 && slot[FB_BUCKET_PERMIT] > 0);
     return (double)slot[FB_BUCKET_TICKS] * 1e9 / (double)slot[FB_BUCKET_PERMIT];
 }
 
@@ -84,20 +85,11 @@ static bool bucket_init(int64_t *slot, const struct spec *s, void *memory, int64
 
 /* ---- asking ---- */
 
-/* The virtual clock, however far it has run. */
-static fb_wide clock_at(const int64_t *slot, int64_t now_ns)
-{
-    assert(now_ns >= slot[FB_BUCKET_BASE]);
-    return (fb_wide)(now_ns - slot[FB_BUCKET_BASE]) * slot[FB_BUCKET_TICKS] +
-           slot[FB_BUCKET_GIVEN_BACK];
-}
-
 /* Ticks that are missing from a full bucket; more than the burst is a debt. */
-static int64_t missing_at(const int64_t *slot, int64_t now_ns)
+static inline int64_t missing_at(const int64_t *slot, int64_t now_ns)
 {
-    fb_wide missing = slot[FB_BUCKET_LEVEL] - clock_at(slot, now_ns);
-
-    return missing > 0 ? (int64_t)missing : 0;
+    assert(now_ns >= slot[FB_BUCKET_BASE] && slot[FB_BUCKET_LEVEL] <= FB_BUCKET_LEVEL_MAX);
+    return fb_max64(0, slot[FB_BUCKET_LEVEL] - fb_bucket_clock(slot, now_ns));
 }
 
 static int64_t bucket_ready_at(const int64_t *slot, const struct ask *q)
@@ -122,32 +114,44 @@ static void set(int64_t *slot, int index, int64_t value)
     __atomic_store_n(&slot[index], value, __ATOMIC_RELAXED);
 }
 
-/* Let a clock that has come far begin anew: the same bucket in smaller numbers. */
-static void shift(int64_t *slot, int64_t now_ns)
+/* The clock as a small number: one that has come far begins anew, and the bucket is the same. */
+static inline int64_t small_clock(int64_t *slot, int64_t now_ns)
 {
-    if (clock_at(slot, now_ns) < FB_BUCKET_SMALL)
-        return;
+    int64_t clock = fb_bucket_clock(slot, now_ns);
+
+    if (clock < FB_BUCKET_SMALL)
+        return clock;
     slot[FB_BUCKET_LEVEL] = missing_at(slot, now_ns);
     set(slot, FB_BUCKET_GIVEN_BACK, 0);
     set(slot, FB_BUCKET_BASE, now_ns);
+    assert(fb_bucket_clock(slot, now_ns) == 0);
+    return 0;
+}
+
+static inline void spend_at(int64_t *slot, int64_t ticks, int64_t clock)
+{
+    int64_t from = fb_max64(slot[FB_BUCKET_LEVEL], clock);
+
+    assert(ticks >= 0 && clock < FB_BUCKET_SMALL);
+    /* More than this is owed only where absurd costs add up. */
+    slot[FB_BUCKET_LEVEL] = ticks < FB_BUCKET_LEVEL_MAX - from ? from + ticks : FB_BUCKET_LEVEL_MAX;
 }
 
 static void spend(int64_t *slot, int64_t ticks, int64_t now_ns)
 {
-    shift(slot, now_ns);
-    assert(ticks >= 0 && clock_at(slot, now_ns) < FB_BUCKET_SMALL);
-    int64_t from = fb_max64(slot[FB_BUCKET_LEVEL], (int64_t)clock_at(slot, now_ns));
-
-    /* More than this is owed only where absurd costs add up. */
-    slot[FB_BUCKET_LEVEL] = ticks < FB_BUCKET_LEVEL_MAX - from ? from + ticks : FB_BUCKET_LEVEL_MAX;
+    spend_at(slot, ticks, small_clock(slot, now_ns));
 }
 
 static void bucket_take(int64_t *slot, const struct ask *q)
 {
     if (unbounded(slot))
         return;
-    assert(bucket_ready_at(slot, q) <= q->now_ns);
-    spend(slot, fb_bucket_ticks(slot, q->cost), q->now_ns);
+    int64_t ticks = fb_bucket_ticks(slot, q->cost);
+    int64_t clock = small_clock(slot, q->now_ns);
+
+    /* As bucket_ready_at() has said. */
+    assert(slot[FB_BUCKET_LEVEL] - clock <= fb_max64(0, slot[FB_BUCKET_BURST] - ticks));
+    spend_at(slot, ticks, clock);
 }
 
 static void give_back(int64_t *slot, int64_t ticks, int64_t now_ns)
@@ -181,6 +185,8 @@ static void bucket_exhaust(int64_t *slot, int64_t now_ns)
 /* Rounded up, towards waiting; beyond this nothing is slower. */
 static int64_t whole_permit(double ticks)
 {
+    assert(ticks > 0.0);
+
     if (ticks >= (double)PERMIT_MAX)
         return PERMIT_MAX;
     int64_t whole = (int64_t)ticks;
@@ -242,6 +248,7 @@ int64_t fb_bucket_owed(const int64_t *slot, int64_t now_ns)
         return 0;
     int64_t missing = missing_at(slot, now_ns);
 
+    assert(slot[FB_BUCKET_PERMIT] >= 1);
     return missing / slot[FB_BUCKET_PERMIT] + (missing % slot[FB_BUCKET_PERMIT] > 0);
 }
 
@@ -251,6 +258,7 @@ double fb_bucket_available(const int64_t *slot, int64_t now_ns)
         return 0.0;
     int64_t there = fb_max64(0, slot[FB_BUCKET_BURST] - missing_at(slot, now_ns));
 
+    assert(slot[FB_BUCKET_PERMIT] >= 1 && there <= slot[FB_BUCKET_BURST]);
     return (double)there / (double)slot[FB_BUCKET_PERMIT];
 }
 

@@ -36,11 +36,17 @@ enum {
 #define FB_BUCKET_SPEND_MAX (INT64_C(3) << 61) /* ticks of one request, or a burst */
 #define FB_BUCKET_LEVEL_MAX (INT64_C(7) << 60) /* and of all that is owed */
 
+/* One of the slots, which another thread may change just now. */
+static inline int64_t fb_bucket_get(const int64_t *slot, int index)
+{
+    return __atomic_load_n(&slot[index], __ATOMIC_RELAXED);
+}
+
 /* What `cost` permits are worth in ticks; debts beyond the range of instants are all alike. */
 static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 {
+    int64_t permit = fb_bucket_get(slot, FB_BUCKET_PERMIT);
     int64_t ticks;
-    int64_t permit = __atomic_load_n(&slot[FB_BUCKET_PERMIT], __ATOMIC_RELAXED);
 
     if (cost == 1)
         return permit; /* never so much */
@@ -50,43 +56,43 @@ static inline int64_t fb_bucket_ticks(const int64_t *slot, int64_t cost)
 }
 
 /*
- * The virtual clock, where it is a small number; else false. Read while another thread may change
- * it: if that shifts the clock the level is another one afterwards; if it gives back, the older
- * figure errs towards waiting.
+ * The virtual clock; INT64_MAX, later than any level, where it has run out of range. Read while
+ * another thread may change it: if that shifts the clock the level is another one afterwards; if it
+ * gives back, the older figure errs towards waiting.
  */
-static inline bool fb_bucket_clock(const int64_t *slot, int64_t now_ns, int64_t *ret_clock)
+static inline int64_t fb_bucket_clock(const int64_t *slot, int64_t now_ns)
 {
-    int64_t base_ns = __atomic_load_n(&slot[FB_BUCKET_BASE], __ATOMIC_RELAXED);
-    int64_t given_back = __atomic_load_n(&slot[FB_BUCKET_GIVEN_BACK], __ATOMIC_RELAXED);
-    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
+    int64_t base_ns = fb_bucket_get(slot, FB_BUCKET_BASE);
+    int64_t clock;
 
     /* Whoever's time lags behind finds the clock where it began. */
     if (__builtin_expect(now_ns < base_ns, 0))
         now_ns = base_ns;
-    return !__builtin_sub_overflow(now_ns, base_ns, ret_clock) &&
-           !__builtin_mul_overflow(*ret_clock, per_ns, ret_clock) &&
-           !__builtin_add_overflow(*ret_clock, given_back, ret_clock);
+    if (__builtin_sub_overflow(now_ns, base_ns, &clock) ||
+        __builtin_mul_overflow(clock, fb_bucket_get(slot, FB_BUCKET_TICKS), &clock) ||
+        __builtin_add_overflow(clock, fb_bucket_get(slot, FB_BUCKET_GIVEN_BACK), &clock))
+        return INT64_MAX;
+    return clock;
 }
 
 /*
- * Spend `cost` permits at `level` (the slot's, or a copy that others take from), looking at
- * small numbers only: the level afterwards, or -1 when they do not fit or a number is not small.
- * More than the burst fits into a full bucket only, which goes into debt.
+ * Spend `cost` permits at `level` >= 0 (the slot's, or a copy that others take from): the level
+ * afterwards, a small number, or -1 when they do not fit or it is none. More than the burst fits
+ * into a full bucket only, which goes into debt.
  */
 static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_t cost,
                                       int64_t now_ns)
 {
+    int64_t from = fb_bucket_clock(slot, now_ns);
     int64_t ticks = fb_bucket_ticks(slot, cost);
-    int64_t clock;
 
-    if (!fb_bucket_clock(slot, now_ns, &clock))
-        return -1;
-    if ((level | clock | ticks) >= FB_BUCKET_SMALL) /* a power of two: any of them */
-        return -1;
-    if (level <= clock)
-        return clock + ticks;
-    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
-    return ticks <= burst - (level - clock) ? level + ticks : -1;
+    if (__builtin_expect(level > from, 0)) { /* a jump: the grant before may still write it */
+        if (ticks > fb_bucket_get(slot, FB_BUCKET_BURST) - (level - from))
+            return -1;
+        from = level;
+    }
+    uint64_t after = (uint64_t)from + (uint64_t)ticks; /* neither is negative */
+    return after < (uint64_t)FB_BUCKET_SMALL ? (int64_t)after : -1;
 }
 
 /*
@@ -95,11 +101,11 @@ static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_
  */
 static inline int64_t fb_bucket_wait_ns(const int64_t *slot, int64_t level, int64_t now_ns)
 {
-    int64_t per_ns = __atomic_load_n(&slot[FB_BUCKET_TICKS], __ATOMIC_RELAXED);
-    int64_t burst = __atomic_load_n(&slot[FB_BUCKET_BURST], __ATOMIC_RELAXED);
-    int64_t clock;
+    int64_t per_ns = fb_bucket_get(slot, FB_BUCKET_TICKS);
+    int64_t burst = fb_bucket_get(slot, FB_BUCKET_BURST);
+    int64_t clock = fb_bucket_clock(slot, now_ns);
 
-    if (per_ns == 0 || !fb_bucket_clock(slot, now_ns, &clock) || (level | clock) >= FB_BUCKET_SMALL)
+    if (per_ns == 0 || (level | clock) >= FB_BUCKET_SMALL)
         return 0;
     int64_t wait = level - clock - (burst - fb_bucket_ticks(slot, 1));
     return wait > 0 ? (wait - 1) / per_ns + 1 : 0;

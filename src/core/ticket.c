@@ -10,21 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-bool fb_ticket_open(uint64_t word, uint8_t key, struct ticket *ret_ticket)
-{
-    struct ticket t = {
-        .cost = (uint32_t)(word >> 32),
-        .id = (uint16_t)(word >> 16),
-        .in_flight = (uint8_t)((word >> 9) & FB_TICKET_IN_FLIGHT),
-        .counted = (word >> 8) & 1,
-    };
-
-    if (t.cost == 0 || fb_ticket_seal(t, key) != word)
-        return false;
-    *ret_ticket = t;
-    return true;
-}
-
 /* The ring is a distance and not a pointer: both may be mapped anywhere. */
 static uint64_t *ring_of(const struct tickets *t)
 {
@@ -81,6 +66,18 @@ static void add_many(struct tickets *t, uint64_t grants)
     t->newest += grants;
 }
 
+uint64_t fb_tickets_next(struct tickets *t)
+{
+    uint64_t id = t->newest + 1;
+    uint64_t *word = word_of(t, id);
+
+    if (!(*word & mask_of(id)))
+        forget(t, 1);
+    *word &= ~mask_of(id);
+    t->newest = id;
+    return id;
+}
+
 uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
 {
     if (grants > 64u * t->words) {
@@ -103,16 +100,16 @@ uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
 }
 
 /* How many grants ago, from the low bits alone: 0 is the newest. */
-static uint64_t age_of(const struct tickets *t, struct ticket ticket)
+static uint64_t age_of(const struct tickets *t, uint16_t id)
 {
     assert(t->newest <= UINT64_MAX / 2);
 
-    return (uint16_t)(t->newest - ticket.id);
+    return (uint16_t)(t->newest - id);
 }
 
-enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket)
+enum ticket_end fb_tickets_find(const struct tickets *t, uint16_t low)
 {
-    uint64_t age = age_of(t, ticket);
+    uint64_t age = age_of(t, low);
     uint64_t id = t->newest - age;
 
     if (age >= 64u * t->words)
@@ -120,18 +117,22 @@ enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket)
     return *word_of(t, id) & mask_of(id) ? TICKET_UNKNOWN : TICKET_RECENT;
 }
 
-enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket)
+enum ticket_end fb_tickets_end(struct tickets *t, uint16_t low)
 {
-    enum ticket_end end = fb_tickets_find(t, ticket);
+    uint64_t age = age_of(t, low);
+    uint64_t id = t->newest - age;
 
-    assert(end != TICKET_OLD || t->old > 0);
-    if (end == TICKET_OLD)
+    if (age >= 64u * t->words) {
+        if (t->old == 0)
+            return TICKET_UNKNOWN;
         t->old--;
-    if (end == TICKET_RECENT) {
-        uint64_t id = t->newest - age_of(t, ticket);
-        *word_of(t, id) |= mask_of(id);
+        return TICKET_OLD;
     }
-    return end;
+    uint64_t *word = word_of(t, id);
+    if (*word & mask_of(id))
+        return TICKET_UNKNOWN;
+    *word |= mask_of(id);
+    return TICKET_RECENT;
 }
 
 void fb_tickets_carry(struct tickets *t, const struct tickets *from)
@@ -142,6 +143,7 @@ void fb_tickets_carry(struct tickets *t, const struct tickets *from)
     assert(from->words > 0 && t->words > 0);
     t->newest = from->newest;
     t->old = from->old;
+    assert(kept >= FB_TICKET_RING);
     for (uint64_t age = 0; age < 64u * from->words; age++) {
         uint64_t id = from->newest - age;
         if (*word_of(from, id) & mask_of(id))
@@ -205,9 +207,9 @@ uint16_t fb_tickets_brief_add(struct tickets_brief *b)
     return ++b->newest;
 }
 
-enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, struct ticket ticket)
+enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, uint16_t id)
 {
-    uint16_t age = (uint16_t)(b->newest - ticket.id);
+    uint16_t age = (uint16_t)(b->newest - id);
 
     if (age >= 64) {
         if (b->old == 0)

@@ -31,20 +31,38 @@ static inline uint8_t fb_ticket_key(uint64_t seed)
     return (uint8_t)(seed ^ seed >> 8 ^ 0x5a);
 }
 
+/* What the lowest byte of a ticket is, by all others. */
+static inline uint8_t fb_ticket_check(uint64_t word, uint8_t key)
+{
+    uint32_t sum = (uint32_t)word ^ (uint32_t)(word >> 32);
+
+    sum ^= sum >> 16;
+    sum ^= sum >> 8;
+    return (uint8_t)(sum ^ key);
+}
+
 /* The number handed out for a grant; `key` is the limiter's. */
 static inline uint64_t fb_ticket_seal(struct ticket t, uint8_t key)
 {
     uint64_t word = (uint64_t)t.cost << 32 | (uint64_t)t.id << 16 | (uint64_t)t.in_flight << 9 |
                     (uint64_t)t.counted << 8;
-    uint64_t sum = word ^ (word >> 32);
 
-    sum ^= sum >> 16;
-    sum ^= sum >> 8;
-    return word | ((sum ^ key) & 0xff);
+    return word | fb_ticket_check(word, key);
 }
 
 /* Undo fb_ticket_seal(). False: not a ticket of this limiter. */
-bool fb_ticket_open(uint64_t word, uint8_t key, struct ticket *ret_ticket);
+static inline bool fb_ticket_open(uint64_t word, uint8_t key, struct ticket *ret_ticket)
+{
+    if (word >> 32 == 0 || (uint8_t)word != fb_ticket_check(word & ~UINT64_C(0xff), key))
+        return false;
+    *ret_ticket = (struct ticket){
+        .cost = (uint32_t)(word >> 32),
+        .id = (uint16_t)(word >> 16),
+        .in_flight = (uint8_t)((word >> 9) & FB_TICKET_IN_FLIGHT),
+        .counted = (word >> 8) & 1,
+    };
+    return true;
+}
 
 struct tickets {
     uint64_t ended[FB_TICKET_RING / 64]; /* the ring, unless it lies elsewhere */
@@ -69,20 +87,23 @@ size_t fb_tickets_bytes(int64_t grants);
  */
 void fb_tickets_init(struct tickets *t, void *memory, size_t bytes);
 
+/* One more grant: it is out until it ends. Returns its id. */
+uint64_t fb_tickets_next(struct tickets *t);
+
 /* So many more grants, with the next ids: they are out until they end. Returns the newest id. */
 uint64_t fb_tickets_add(struct tickets *t, uint64_t grants);
 
 /*
- * What ending this ticket would mean; changes nothing. Of grants older than the ring only a bound
- * on their number is known: as many may end as can be out.
+ * What ending the ticket whose id has these low bits would mean; changes nothing. Of grants older
+ * than the ring only a bound on their number is known: as many may end as can be out.
  */
-enum ticket_end fb_tickets_find(const struct tickets *t, struct ticket ticket);
+enum ticket_end fb_tickets_find(const struct tickets *t, uint16_t low);
 
 /* Know what `from` knows; `t` is as fb_tickets_init() left it. */
 void fb_tickets_carry(struct tickets *t, const struct tickets *from);
 
 /* End it, and say what it was. */
-enum ticket_end fb_tickets_end(struct tickets *t, struct ticket ticket);
+enum ticket_end fb_tickets_end(struct tickets *t, uint16_t low);
 
 /*
  * The same in a few bytes: of the last 64 grants a bit says whether it has ended (bit 0 is the
@@ -103,7 +124,7 @@ void fb_tickets_unfold(struct tickets *t, struct tickets_brief brief);
 
 /* As fb_tickets_add() by one, and fb_tickets_end(). */
 uint16_t fb_tickets_brief_add(struct tickets_brief *b);
-enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, struct ticket ticket);
+enum ticket_end fb_tickets_brief_end(struct tickets_brief *b, uint16_t id);
 
 /* How many may be out. */
 static inline int64_t fb_tickets_brief_out(const struct tickets_brief *b)

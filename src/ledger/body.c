@@ -14,12 +14,10 @@ int64_t fb_word_of(const struct accountant *books)
     return FB_WORD_CLOSED | level << FB_WORD_ID_BITS | (uint16_t)books->tickets.newest;
 }
 
-void fb_word_close(struct body *b, struct slot *slot)
+void fb_word_close_plain(struct body *b, struct slot *slot)
 {
     int64_t word = atomic_load_explicit(&b->open, memory_order_relaxed);
 
-    if (!b->books.plain)
-        return;
     if (fb_word_is_open(word))
         word = atomic_fetch_or_explicit(&b->open, FB_WORD_CLOSED, memory_order_acq_rel);
     if (word == FB_WORD_NONE)
@@ -32,12 +30,10 @@ void fb_word_close(struct body *b, struct slot *slot)
     }
 }
 
-void fb_word_publish(struct body *b)
+void fb_word_publish_plain(struct body *b)
 {
     int64_t word = fb_word_of(&b->books);
 
-    if (!b->books.plain)
-        return;
     if (word != FB_WORD_NONE && fb_accountant_is_plain(&b->books, b->books.now_ns))
         word &= ~FB_WORD_CLOSED;
     atomic_store_explicit(&b->open, word, memory_order_release);
@@ -45,8 +41,9 @@ void fb_word_publish(struct body *b)
 
 /* ---- in and out ---- */
 
-static struct body *enter_shared(struct share *g)
+struct body *fb_enter_shared(struct fly_limiter *l)
 {
+    struct share *g = fb_share_of(l);
     struct body *b = fb_slot_enter(g);
 
     if (b && fb_owes(g))
@@ -54,53 +51,20 @@ static struct body *enter_shared(struct share *g)
     return b;
 }
 
-struct body *fb_enter(struct fly_limiter *l)
+struct body *fb_enter_moved(struct fly_limiter *l, struct body *b)
 {
-    if (fb_is_shared(l))
-        return enter_shared(fb_share_of(l));
-    for (;;) {
-        struct body *b = fb_body_of(l);
-        fb_lock(&b->lock);
-        if (b == fb_body_of(l)) {
-            fb_word_close(b, NULL);
-            return b;
-        }
-        fb_unlock(&b->lock); /* it has moved meanwhile */
-    }
-}
-
-void fb_change(struct fly_limiter *l)
-{
-    if (fb_is_shared(l))
-        fb_slot_change(fb_share_of(l)->slot);
-}
-
-void fb_leave(struct fly_limiter *l)
-{
-    struct body *b = fb_body_of(l);
-
-    if (fb_is_shared(l)) {
-        fb_slot_leave(fb_share_of(l));
-        return;
-    }
-    fb_word_publish(b);
     fb_unlock(&b->lock);
+    return fb_enter(l);
 }
 
-/*
- * Whoever waits made `changed` odd before asking, that is before it had the lock: either it asked
- * after this change, or the odd number is seen here.
- */
-void fb_leave_changed(struct fly_limiter *l)
+void fb_change_shared(struct fly_limiter *l)
 {
-    struct body *b = fb_body_of(l);
-    bool awaited = atomic_load_explicit(&b->changed, memory_order_relaxed) % 2 == 1;
+    fb_slot_change(fb_share_of(l)->slot);
+}
 
-    if (awaited)
-        atomic_fetch_add_explicit(&b->changed, 1, memory_order_release);
-    fb_leave(l);
-    if (awaited)
-        fb_futex_wake(&b->changed, FB_EVERYBODY);
+void fb_leave_shared(struct fly_limiter *l)
+{
+    fb_slot_leave(fb_share_of(l));
 }
 
 void fb_body_wake(struct body *b)

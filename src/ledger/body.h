@@ -78,30 +78,93 @@ static inline bool fb_is_shared(const struct fly_limiter *l)
     return atomic_load_explicit(&l->near.lock.state, memory_order_relaxed) == LOCK_ELSEWHERE;
 }
 
+/* Wake the heads of the rows that wait for this body, in whatever process they are. */
+void fb_body_wake(struct body *b);
+
+/* The next two, where the books are plain. */
+void fb_word_close_plain(struct body *b, struct slot *slot);
+void fb_word_publish_plain(struct body *b);
+
+/*
+ * What entering and leaving do to the word: close it and write into the books what was
+ * taken from it (`slot` is NULL where there is none); make the word say what the books say. Of
+ * books that are not plain the word never opens.
+ */
+static inline void fb_word_close(struct body *b, struct slot *slot)
+{
+    if (b->books.plain)
+        fb_word_close_plain(b, slot);
+}
+
+static inline void fb_word_publish(struct body *b)
+{
+    if (b->books.plain)
+        fb_word_publish_plain(b);
+}
+
+/* ---- in and out ---- */
+
+/* Of a shared limiter; and of one whose body has moved while it was waited for. */
+struct body *fb_enter_shared(struct fly_limiter *l);
+struct body *fb_enter_moved(struct fly_limiter *l, struct body *b);
+void fb_change_shared(struct fly_limiter *l);
+void fb_leave_shared(struct fly_limiter *l);
+
 /*
  * Lock the limiter's body and let its books catch up. Whoever enters leaves. NULL: a live process
  * keeps the body of a shared limiter for too long.
  */
-struct body *fb_enter(struct fly_limiter *l);
+static inline struct body *fb_enter(struct fly_limiter *l)
+{
+    if (fb_is_shared(l))
+        return fb_enter_shared(l);
+    struct body *b = fb_body_of(l);
+    fb_lock(&b->lock);
+    if (b != fb_body_of(l))
+        return fb_enter_moved(l, b);
+    fb_word_close(b, NULL);
+    return b;
+}
 
 /* The books are about to change. Until fb_leave() a shared limiter can undo that. */
-void fb_change(struct fly_limiter *l);
+static inline void fb_change(struct fly_limiter *l)
+{
+    if (fb_is_shared(l))
+        fb_change_shared(l);
+}
+
+static inline void fb_leave_body(struct fly_limiter *l, struct body *b)
+{
+    if (fb_is_shared(l)) {
+        fb_leave_shared(l);
+        return;
+    }
+    fb_word_publish(b);
+    fb_unlock(&b->lock);
+}
 
 /* Open the word again if a bucket alone decides, and unlock. */
-void fb_leave(struct fly_limiter *l);
-
-/* As fb_leave(), after a change that may help those who wait: they are woken. */
-void fb_leave_changed(struct fly_limiter *l);
-
-/* Wake the heads of the rows that wait for this body, in whatever process they are. */
-void fb_body_wake(struct body *b);
+static inline void fb_leave(struct fly_limiter *l)
+{
+    fb_leave_body(l, fb_body_of(l));
+}
 
 /*
- * Parts of these that shared bodies need too: close the word and write into the books what was
- * taken from it (`slot` is NULL where there is none); make the word say what the books say.
+ * As fb_leave(), after a change that may help those who wait: they are woken. Whoever waits made
+ * `changed` odd before asking, that is before it had the lock: either it asked after this change,
+ * or the odd number is seen here.
  */
-void fb_word_close(struct body *b, struct slot *slot);
-void fb_word_publish(struct body *b);
+static inline void fb_leave_changed(struct fly_limiter *l)
+{
+    struct body *b = fb_body_of(l);
+    bool awaited = atomic_load_explicit(&b->changed, memory_order_relaxed) % 2 == 1;
+
+    if (awaited)
+        atomic_fetch_add_explicit(&b->changed, 1, memory_order_release);
+    fb_leave_body(l, b);
+    if (awaited)
+        fb_futex_wake(&b->changed, FB_EVERYBODY);
+}
 
 /* Free what a reconfigured limiter has beside itself. */
 void fb_blocks_free(struct fly_limiter *l);
@@ -116,12 +179,11 @@ struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t co
 /* The word after a grant of 1, or FB_WORD_NONE where that takes more than a look at the word. */
 static inline int64_t fb_word_spend(const struct body *b, int64_t word, int64_t now_ns)
 {
-    int64_t level =
-        fb_bucket_spend(&b->books.slot[FB_SLOT_bucket], word >> FB_WORD_ID_BITS, 1, now_ns);
+    const int64_t *bucket = &b->books.slot[FB_SLOT_bucket];
+    int64_t level = fb_bucket_spend(bucket, word >> FB_WORD_ID_BITS, 1, now_ns);
     int64_t id = (uint16_t)(word + 1);
 
-    /* Negative ones are not small either. */
-    if ((uint64_t)level >= (uint64_t)FB_BUCKET_SMALL || id % FB_ID_CHECK == 0)
+    if (level < 0 || id % FB_ID_CHECK == 0)
         return FB_WORD_NONE;
     return level << FB_WORD_ID_BITS | id;
 }
@@ -131,7 +193,7 @@ static inline bool fb_word_try(struct body *b, int64_t *word, int64_t now_ns, ui
 {
     int64_t spent = fb_word_spend(b, *word, now_ns);
 
-    if (spent == FB_WORD_NONE) {
+    if (spent < 0) {
         *word = FB_WORD_NONE;
         return false;
     }

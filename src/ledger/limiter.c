@@ -98,23 +98,23 @@ static uint64_t grant(struct fly_limiter *l, struct body *b, uint32_t cost, int6
     return ticket;
 }
 
-/* Tell whoever observes it what was decided. */
-static void tell(const struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                 const struct verdict *v)
+/* Tell whoever observes it what was decided. Apart, so that nothing else needs `v` in memory. */
+static __attribute__((noinline)) void tell(const struct fly_limiter *l, int64_t now_ns,
+                                           uint32_t cost, struct verdict v)
 {
-    if (v->at_ns <= now_ns)
+    if (v.at_ns <= now_ns)
         fb_watch_granted(l, fb_outer(l, now_ns), (uint32_t)cost_of(cost));
     else
-        fb_watch_limited(l, fb_outer(l, now_ns), (uint32_t)cost_of(cost), fb_outer(l, v->at_ns),
-                         fb_accountant_cause(v));
+        fb_watch_limited(l, fb_outer(l, now_ns), (uint32_t)cost_of(cost), fb_outer(l, v.at_ns),
+                         fb_accountant_cause(&v));
 }
 
 /*
  * What the books say; without a body, that they cannot be looked at. The answer that is waited for
  * may be lost with the process that had the grant: then look again.
  */
-static struct verdict ask_books(struct fly_limiter *l, const struct body *b, uint32_t cost,
-                                int64_t now_ns)
+static inline struct verdict ask_books(struct fly_limiter *l, const struct body *b, uint32_t cost,
+                                       int64_t now_ns)
 {
     if (!b)
         return (struct verdict){.at_ns = now_ns + BUSY_NS, .cause = absence(l)};
@@ -139,7 +139,7 @@ static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t
     bool watched = fb_is_watched(l, b);
     fb_leave(l);
     if (watched)
-        tell(l, now_ns, cost, &v);
+        tell(l, now_ns, cost, v);
     return v;
 }
 
@@ -172,23 +172,44 @@ static bool hear_open(struct body *b, int64_t now_ns, struct verdict *ret_verdic
     return true;
 }
 
-struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                              uint64_t *ret_ticket)
+/* As fb_limiter_try(), where the books of a file decide. */
+static struct verdict try_file(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                               uint64_t *ret_ticket)
 {
-    bool shared = fb_is_shared(l);
     struct verdict v;
 
     /* Each decision is told, or there is something to be heard first. */
-    if (shared && (fb_owes(fb_share_of(l)) || fb_is_watched(l, fb_body_of(l))))
+    if (fb_owes(fb_share_of(l)) || fb_is_watched(l, fb_body_of(l)))
         return try_shared(l, now_ns, cost, ret_ticket);
-    /* Other costs are written down in the books, for what is out is counted in units. */
-    if (cost <= 1 && (shared ? fb_slot_word_take(fb_share_of(l), now_ns, ret_ticket)
-                             : fb_word_take(fb_body_of(l), now_ns, ret_ticket)))
+    if (cost <= 1 && fb_slot_word_take(fb_share_of(l), now_ns, ret_ticket))
         return (struct verdict){.at_ns = now_ns};
     if (cost <= 1 && hear_open(fb_body_of(l), now_ns, &v))
         return v;
-    return shared ? try_shared(l, now_ns, cost, ret_ticket)
-                  : try_locked(l, now_ns, cost, ret_ticket);
+    return try_shared(l, now_ns, cost, ret_ticket);
+}
+
+/* As fb_limiter_try(), where a bucket alone decides. Apart, so that others save no registers. */
+static __attribute__((noinline)) struct verdict try_open(struct fly_limiter *l, int64_t now_ns,
+                                                         uint64_t *ret_ticket)
+{
+    struct body *b = fb_body_of(l);
+    struct verdict v;
+
+    if (fb_word_take(b, now_ns, ret_ticket))
+        return (struct verdict){.at_ns = now_ns};
+    return hear_open(b, now_ns, &v) ? v : try_locked(l, now_ns, 1, ret_ticket);
+}
+
+struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                              uint64_t *ret_ticket)
+{
+    if (fb_is_shared(l))
+        return try_file(l, now_ns, cost, ret_ticket);
+    int64_t word = atomic_load_explicit(&fb_body_of(l)->open, memory_order_relaxed);
+    /* Other costs are written down in the books, for what is out is counted in units. */
+    if (cost <= 1 && fb_word_is_open(word))
+        return try_open(l, now_ns, ret_ticket);
+    return try_locked(l, now_ns, cost, ret_ticket);
 }
 
 struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t cost)
@@ -216,10 +237,12 @@ int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, u
     int64_t word = atomic_load_explicit(&l->near.open, memory_order_acquire);
     int64_t now;
 
-    if (cost <= 1 && fb_word_is_open(word) && !__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
+    if (cost > 1 || !fb_word_is_open(word))
+        return take_slowly(l, now_ns, cost, ret_ticket);
+    if (!__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
         fb_word_try(&l->near, &word, now, ret_ticket))
         return now_ns;
-    return take_slowly(l, now_ns, cost, ret_ticket);
+    return take_slowly(l, now_ns, 1, ret_ticket); /* 0 is 1 too: one register less to keep */
 }
 
 /* ---- several at once ---- */

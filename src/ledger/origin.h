@@ -51,8 +51,10 @@ static inline struct fly_outcome fb_outcome_from_clock(int64_t origin_ns,
         c.remaining = FLY_ABSENT;
     if (c.retry_after_ns < 0)
         c.retry_after_ns = FLY_ABSENT;
-    int64_t reset_ns = fb_from_clock(origin_ns, c.reset_ns);
-    c.reset_ns = reset_ns > -FB_TIME_MAX && reset_ns < FB_TIME_MAX ? reset_ns : FLY_ABSENT;
+    if (c.reset_ns != FLY_ABSENT)
+        c.reset_ns = fb_from_clock(origin_ns, c.reset_ns);
+    if (c.reset_ns <= -FB_TIME_MAX || c.reset_ns >= FB_TIME_MAX)
+        c.reset_ns = FLY_ABSENT;
     return c;
 }
 

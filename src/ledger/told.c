@@ -2,7 +2,8 @@
 /*
  * told.c - cancel, settle and report; and what is done where the books cannot be reached.
  *
- * What is `inline` here is so for speed: each caller knows the kind of what it tells.
+ * What is `inline` here, and given by value, is so for speed: each caller knows the kind of what
+ * it tells.
  */
 #include "ledger/told.h"
 
@@ -15,20 +16,20 @@
 
 /* ---- into the books ---- */
 
-static inline void write_down(struct fly_limiter *l, struct accountant *books, const struct told *t)
+static inline void write_down(struct fly_limiter *l, struct accountant *books, struct told t)
 {
-    int64_t now_ns = fb_inner(l, t->now_ns);
+    int64_t now_ns = fb_inner(l, t.now_ns);
     struct fly_outcome c;
 
-    switch (t->kind) {
+    switch (t.kind) {
     case TOLD_CANCEL:
-        fb_accountant_cancel(books, t->ticket, now_ns);
+        fb_accountant_cancel(books, t.ticket, now_ns);
         return;
     case TOLD_SETTLE:
-        fb_accountant_settle(books, t->ticket, t->cost, now_ns);
+        fb_accountant_settle(books, t.ticket, t.cost, now_ns);
         return;
     case TOLD_REPORT:
-        c = fb_outcome_from_clock(l->origin_ns, t->outcome, now_ns);
+        c = fb_outcome_from_clock(l->origin_ns, t.outcome, now_ns);
         fb_accountant_report(books, &c, now_ns);
         return;
     }
@@ -41,9 +42,9 @@ struct heard {
     double after;
 };
 
-static inline struct heard hear(struct fly_limiter *l, struct body *b, const struct told *t)
+static inline struct heard hear(struct fly_limiter *l, struct body *b, struct told t)
 {
-    struct heard h = {.known = t->kind == TOLD_REPORT && fb_is_watched(l, b)};
+    struct heard h = {.known = t.kind == TOLD_REPORT && fb_is_watched(l, b)};
     const int64_t *bucket = fb_accountant_bucket(&b->books);
     int64_t in_flight = b->books.in_flight;
 
@@ -52,7 +53,7 @@ static inline struct heard hear(struct fly_limiter *l, struct body *b, const str
     write_down(l, &b->books, t);
     bool ended = b->books.in_flight < in_flight;
     if (ended && fb_is_shared(l))
-        fb_slot_ended(fb_share_of(l), t->ticket);
+        fb_slot_ended(fb_share_of(l), t.ticket);
     h.known &= ended;
     h.after = h.known ? fb_bucket_rate(bucket) : 0.0;
     return h;
@@ -90,15 +91,15 @@ bool fb_owes(const struct share *g)
 }
 
 /* In the order in which they were told: of what has no place the oldest goes first. */
-static void owe(struct share *g, const struct told *t)
+static void owe(struct share *g, struct told t)
 {
-    struct owed_told copy = {.told = *t};
+    struct owed_told copy = {.told = t};
     struct owed *o = lock_owed(g);
     uint32_t count = atomic_load(&o->count);
     uint32_t i = 0;
 
-    if (t->kind == TOLD_REPORT)
-        copy.outcome = *t->outcome;
+    if (t.kind == TOLD_REPORT)
+        copy.outcome = *t.outcome;
     if (count == FB_OWED_MAX && is_refusal(&copy)) {
         while (i < count && is_refusal(&o->told[i]))
             i++;
@@ -122,7 +123,7 @@ void fb_owed_pay(struct share *g, struct body *b)
     for (uint32_t i = 0; i < count; i++) {
         struct told *t = &o->told[i].told;
         t->outcome = &o->told[i].outcome;
-        struct heard h = hear(&g->handle, b, t);
+        struct heard h = hear(&g->handle, b, *t);
         fb_slot_settle(slot); /* one by one: each is made whole or not at all */
         if (h.known)
             fb_watch_reported(&g->handle, t->now_ns, t->outcome, h.before, h.after);
@@ -134,7 +135,7 @@ void fb_owed_pay(struct share *g, struct body *b)
 
 /* ---- telling ---- */
 
-static inline void tell(struct fly_limiter *l, const struct told *t)
+static inline __attribute__((always_inline)) void tell(struct fly_limiter *l, struct told t)
 {
     struct body *b = fb_enter(l);
 
@@ -145,12 +146,12 @@ static inline void tell(struct fly_limiter *l, const struct told *t)
     struct heard h = hear(l, b, t);
     fb_leave_changed(l);
     if (h.known)
-        fb_watch_reported(l, t->now_ns, t->outcome, h.before, h.after);
+        fb_watch_reported(l, t.now_ns, t.outcome, h.before, h.after);
 }
 
 void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)
 {
-    tell(l, &(struct told){
+    tell(l, (struct told){
                 .kind = TOLD_CANCEL,
                 .now_ns = now_ns,
                 .ticket = ticket,
@@ -159,7 +160,7 @@ void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)
 
 void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t ticket, uint32_t cost)
 {
-    tell(l, &(struct told){
+    tell(l, (struct told){
                 .kind = TOLD_SETTLE,
                 .now_ns = now_ns,
                 .ticket = ticket,
@@ -169,7 +170,7 @@ void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t ticket, 
 
 void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_outcome *o)
 {
-    tell(l, &(struct told){
+    tell(l, (struct told){
                 .kind = TOLD_REPORT,
                 .now_ns = now_ns,
                 .ticket = o->ticket,

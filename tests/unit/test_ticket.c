@@ -54,9 +54,9 @@ static void nothing_costs_nothing(void **state)
         assert_false(fb_ticket_open(0, (uint8_t)key, &t));
 }
 
-static struct ticket with_id(uint64_t id)
+static uint16_t with_id(uint64_t id)
 {
-    return (struct ticket){.cost = 1, .id = (uint16_t)id};
+    return (uint16_t)id;
 }
 
 /* A ring of its own, or the one in the struct. */
@@ -105,7 +105,7 @@ static void each_ends_once(void **state)
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct rig *r = rig(sizes[i]);
         for (uint64_t id = 1; id <= 200000; id++) {
-            assert_int_equal(fb_tickets_add(&r->t, 1), id);
+            assert_int_equal(fb_tickets_next(&r->t), id);
             assert_int_equal(fb_tickets_find(&r->t, with_id(id + 1)), TICKET_UNKNOWN);
             assert_int_equal(fb_tickets_find(&r->t, with_id(id)), TICKET_RECENT);
             assert_int_equal(fb_tickets_end(&r->t, with_id(id)), TICKET_RECENT);
@@ -245,7 +245,7 @@ static void brief_form_of_the_same_grants(void **state)
     for (int step = 0; step < 5000; step++) {
         if (fb_rng_next(&rng) % 2)
             assert_int_equal((uint16_t)fb_tickets_add(&t, 1), fb_tickets_brief_add(&b));
-        struct ticket one = with_id(t.newest - fb_rng_next(&rng) % 64);
+        uint16_t one = with_id(t.newest - fb_rng_next(&rng) % 64);
         assert_int_equal(fb_tickets_end(&t, one), fb_tickets_brief_end(&b, one));
         struct tickets_brief folded = fb_tickets_fold(&t);
         assert_int_equal(folded.ended, b.ended);

@@ -85,7 +85,7 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
     }
     assert(p->rate > 0.0f);
     p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
-    if (fb_probe_spends_quota(p) && idle_s < p->window_s)
+    if (idle_s < p->window_s && fb_probe_spends_quota(p))
         return fb_probe_spend_quota(p, q) && fb_probe_sync(p, pace);
     if (idle_s < fb_maxf(1.0f, (4.0f * p->unit + (float)q->cost) / p->rate))
         return false;

@@ -23,13 +23,6 @@
 #define ONE_QUOTA   1.1f /* answers to the window before are counted in this one */
 #define SWAY        2.7f /* times the mean deviation: as far apart as latencies get, about */
 
-enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
-
-bool fb_probe_verifying(const struct probe *p)
-{
-    return p->verified == VERIFYING || p->verified == SECOND_ZERO;
-}
-
 static void wait_for_reset(struct probe *p)
 {
     assert(p->told_until_ns != FB_LONG_AGO);

@@ -17,8 +17,6 @@
 
 static float bounded(const struct probe *p, float rate)
 {
-    assert(rate > 0.0f);
-
     if (p->ceiling > 0.0f)
         rate = fb_minf(rate, p->ceiling);
     if (p->told_until_ns != FB_LONG_AGO)
@@ -35,15 +33,25 @@ static bool may_burst(const struct probe *p)
            p->told_until_ns == FB_LONG_AGO;
 }
 
-/* What it stores is not known yet: two at a time, as fast as they go, until it refuses. */
-static bool tries_store(const struct probe *p)
+/* What is tried after idling. */
+enum idle_use {
+    USE_EVENLY,
+    USE_STORE, /* not known yet: two at a time, as fast as they go, until it refuses */
+    USE_QUOTA, /* a whole one at once */
+};
+
+static enum idle_use idle_use(const struct probe *p)
 {
-    return may_burst(p) && p->window_s <= 0.0f && !p->burst_found && p->ahead >= 0.5f * p->burst;
+    if (!may_burst(p))
+        return USE_EVENLY;
+    if (p->window_s > 0.0f)
+        return p->opening_seen ? USE_QUOTA : USE_EVENLY;
+    return !p->burst_found && p->ahead >= 0.5f * p->burst ? USE_STORE : USE_EVENLY;
 }
 
 bool fb_probe_spends_quota(const struct probe *p)
 {
-    return may_burst(p) && p->window_s > 0.0f && p->opening_seen;
+    return idle_use(p) == USE_QUOTA;
 }
 
 bool fb_probe_spend_quota(struct probe *p, const struct ask *q)
@@ -82,14 +90,12 @@ static int64_t quota_in_flight_max(const struct probe *p)
  */
 static float credit_max(const struct probe *p)
 {
-    float sure = p->burst_found ? 0.95f : 0.8f;
-
-    assert(p->burst >= 0.0f);
     if (p->episode != EPISODE_NONE || p->lean >= 0.0f)
         return 1.0f;
+    assert(p->burst >= 0.0f);
     if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left */
         return fb_probe_slides(p) ? 2.0f * p->unit : 1.0f;
-    return fb_maxf(1.0f, sure * p->burst);
+    return fb_maxf(1.0f, (p->burst_found ? 0.95f : 0.8f) * p->burst);
 }
 
 /*
@@ -106,43 +112,45 @@ static int64_t under_way_max(const struct probe *p)
     return needed < 2.0f ? 2 : INT64_C(1) << (32 - __builtin_clz((unsigned)needed));
 }
 
-static int64_t in_flight_max(const struct probe *p)
+static int64_t in_flight_max(const struct probe *p, enum idle_use use)
 {
     if (fb_probe_verifying(p) && p->told_left <= 32.0f * p->unit)
         return 1; /* one refusal is enough to see that "0 left" means it */
-    if (tries_store(p))
+    if (use == USE_STORE)
         return 2;
-    if (fb_probe_spends_quota(p))
+    if (use == USE_QUOTA)
         return quota_in_flight_max(p);
     if (fb_probe_crowded(p))
         return p->crowd_min - 1;
     return p->phase == PROBE_FIRST || p->bursting ? FB_NO_CAP : under_way_max(p);
 }
 
-static float pace_now(const struct probe *p)
+static float pace_now(const struct probe *p, enum idle_use use)
 {
-    if (tries_store(p))
+    if (use == USE_STORE)
         return fb_maxf(p->rate, fb_maxf(32.0f * p->unit, 8.0f * p->limit));
-    if (fb_probe_spends_quota(p))
+    assert(use != USE_QUOTA || p->window_s > 0.0f);
+    if (use == USE_QUOTA)
         return p->limit * fb_maxf(1.0f, p->window_s); /* a whole quota in a second */
     return p->rate;
 }
 
-static bool same_pace(const struct pace *a, const struct pace *b)
-{
-    return a->rate == b->rate && a->burst == b->burst && a->not_before_ns == b->not_before_ns &&
-           a->in_flight_max == b->in_flight_max;
-}
-
 bool fb_probe_sync(const struct probe *p, struct pace *pace)
 {
-    struct pace was = *pace;
+    enum idle_use use = idle_use(p);
+    struct pace is = {
+        .burst = credit_max(p),
+        .rate = (double)bounded(p, pace_now(p, use)),
+        .not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns,
+        .in_flight_max = in_flight_max(p, use),
+        .limit_share = pace->limit_share,
+    };
 
     assert(p->limit > 0.0f && p->rate > 0.0f);
-    pace->rate = (double)bounded(p, pace_now(p));
-    pace->burst = credit_max(p);
-    pace->not_before_ns = p->episode == EPISODE_PINGED ? FB_NEVER : p->block_ns;
-    pace->in_flight_max = in_flight_max(p);
-    assert(pace->rate > 0.0 && pace->burst >= 1.0f && pace->in_flight_max >= 1);
-    return !same_pace(&was, pace);
+    assert(is.burst >= 1.0f && is.in_flight_max >= 1);
+    if (is.rate == pace->rate && is.burst == pace->burst &&
+        is.not_before_ns == pace->not_before_ns && is.in_flight_max == pace->in_flight_max)
+        return false;
+    *pace = is;
+    return true;
 }

@@ -228,8 +228,14 @@ static inline bool fb_probe_has_room(const struct probe *p)
     return p->told_until_ns != FB_LONG_AGO && p->told > p->rate;
 }
 
+/* How far they were checked (`verified`). */
+enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
+
 /* Whether headers are being checked by going a little faster than they allow. */
-bool fb_probe_verifying(const struct probe *p);
+static inline bool fb_probe_verifying(const struct probe *p)
+{
+    return p->verified == VERIFYING || p->verified == SECOND_ZERO;
+}
 
 /* ---- probe_state.c ---- */
 

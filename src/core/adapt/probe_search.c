@@ -181,17 +181,23 @@ static int32_t successes_needed(const struct probe *p, float lasted_s)
     return uses_up_slowly(p, lasted_s) ? STEP_STORED : STEP;
 }
 
+static float step_least_s(const struct probe *p)
+{
+    assert(p->window_s >= 0.0f);
+
+    if (p->phase == PROBE_FIRST)
+        return 0.5f;
+    return fb_maxf(fb_probe_climbing(p) ? 0.5f : 1.0f, 1.05f * p->window_s);
+}
+
 static bool step_is_over(const struct probe *p, int64_t now_ns)
 {
     float lasted_s = fb_secs(now_ns - p->step_ns);
-    float least_s = fb_maxf(fb_probe_climbing(p) ? 0.5f : 1.0f, 1.05f * p->window_s);
 
     assert(p->step_count >= 0);
-    if (p->phase == PROBE_FIRST)
-        least_s = 0.5f;
     if (p->phase == PROBE_FIRST && fb_probe_has_room(p) && p->surprises == 0)
         return p->step_count >= 1;
-    return p->step_count >= successes_needed(p, lasted_s) && lasted_s >= least_s;
+    return p->step_count >= successes_needed(p, lasted_s) && lasted_s >= step_least_s(p);
 }
 
 /*
