@@ -203,20 +203,22 @@ struct race {
     int64_t requests;
     struct demo_api api;
     struct demo_rival rivals[DEMO_RIVALS];
+    struct demo_keys keys;
     bool is_over; /* whoever took part was stopped, */
     bool is_told; /* and what came of it was told */
 };
 
-static void introduce(void *to, const char *where)
+static void introduce(void *to, uv_loop_t *loop, const char *where)
 {
-    const struct race *r = to;
+    struct race *r = to;
     struct demo_show *s = r->show;
     long long seed = r->line->seed;
+    bool has_keys = fb_demo_keys_begin(&r->keys, s, loop, where);
 
     fb_demo_say(s, 0, "flyball demo: an API with a secret limit, a client that was told nothing");
     fb_demo_say(s, 0, "API        http://127.0.0.1:%d, limit drawn at random, shown at the end",
                 r->api.port);
-    fb_demo_say(s, 0, "dashboard  http://%s (open it now)", where);
+    fb_demo_say(s, 0, "dashboard  http://%s (open it now%s)", where, has_keys ? "; press b" : "");
     fb_demo_say(s, 0, "job        %lld requests, 40 workers, no configuration",
                 (long long)r->requests);
     fb_demo_say(s, 0, "seed       %lld (--seed %lld draws the same limit again)", seed, seed);
@@ -310,6 +312,7 @@ static int race(const struct demo_place *place, const struct demo_line *line,
         return error;
     }
     int code = run_batch(&r);
+    fb_demo_keys_end(&r.keys);
     (void)signal(SIGINT, SIG_IGN); /* what follows is short, and leaves nothing behind */
     (void)signal(SIGTERM, SIG_IGN);
     if (!r.is_over) { /* the daemon did not start, and has said why */
@@ -373,7 +376,8 @@ const struct command fb_command_demo = {
     .usage = "[OPTION...]",
     .intro = "Draws a limit at random, starts an API on this machine that enforces it, makes a "
              "batch of requests without knowing it, and tells at the end what it was. Takes a "
-             "minute or so. A dashboard shows it meanwhile; on a terminal it stays up.",
+             "minute or so. A dashboard shows it meanwhile; on a terminal b opens it in a browser, "
+             "and it stays up.",
     .options = ROWS,
     .exits = "as 'flyball fetch'; 0 all done, 130 interrupted",
     .examples = "flyball demo\n"

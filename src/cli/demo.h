@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <termios.h>
+
+#include <uv.h>
 
 #include <flyball/flyball.h>
 
@@ -84,5 +87,25 @@ void fb_demo_say(struct demo_show *s, int64_t at_ns, const char *format, ...)
 
 /* For struct fetch_options: `to` is a struct demo_show. */
 void fb_demo_on_progress(void *to, const struct progress *p, bool is_over);
+
+/* ----------------------------------------------------------------------------- demo_keys.c */
+
+/* What can be pressed meanwhile. Its handles are closed with the loop's others. */
+struct demo_keys {
+    struct demo_show *show;
+    uv_poll_t input;
+    uv_process_t process;  /* which starts a browser */
+    bool is_opening;       /* it runs */
+    bool is_changed;       /* the terminal is, */
+    struct termios before; /* which was like this */
+    char where[64];        /* the dashboard: "address:port" */
+};
+
+/* Listen to them, where there is a terminal; whether there is. `where` is copied. */
+bool fb_demo_keys_begin(struct demo_keys *k, struct demo_show *show, uv_loop_t *loop,
+                        const char *where);
+
+/* The terminal is as it was. */
+void fb_demo_keys_end(struct demo_keys *k);
 
 #endif

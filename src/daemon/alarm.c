@@ -241,6 +241,16 @@ static void look_at(struct daemon *d, size_t set, int64_t now_ns)
     }
 }
 
+/* What the word alone does not say: servers are well, and whoever asks is not. */
+static void say_grade(const struct daemon *d, enum grade before, char *text, size_t size)
+{
+    bool is_wrong = strcmp(d->grader.cause, "client_errors") == 0;
+
+    (void)snprintf(text, size, "was %s, is %s%s", fb_grade_name(before),
+                   fb_grade_name(d->grader.grade),
+                   is_wrong ? ": the last answers of somebody were all 4xx" : "");
+}
+
 static void look_at_grade(struct daemon *d, int64_t now_ns)
 {
     enum grade before = d->alerts.grade;
@@ -249,7 +259,7 @@ static void look_at_grade(struct daemon *d, int64_t now_ns)
 
     if (!fb_alert_grade_is_due(&d->alerts, now, now_ns))
         return;
-    (void)snprintf(text, sizeof text, "was %s, is %s", fb_grade_name(before), fb_grade_name(now));
+    say_grade(d, before, text, sizeof text);
     raise_alert(d, fb_alert_grade(now), ALERT_grade, "", "", text);
 }
 
@@ -264,12 +274,11 @@ void fb_alarm_look(struct daemon *d)
 
 void fb_alarm_grade(struct daemon *d, enum grade before)
 {
-    enum grade now = d->grader.grade;
     struct view_audit_event e = {
-        .kind = "grade", .cause = d->grader.cause, .outcome = fb_grade_name(now)};
+        .kind = "grade", .cause = d->grader.cause, .outcome = fb_grade_name(d->grader.grade)};
     char text[100];
 
-    (void)snprintf(text, sizeof text, "was %s, is %s", fb_grade_name(before), fb_grade_name(now));
+    say_grade(d, before, text, sizeof text);
     e.text = text;
     fb_daemon_audit(d, LEVEL_info, &e);
 }

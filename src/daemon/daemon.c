@@ -307,7 +307,7 @@ static void begin_guest(struct daemon *d, const struct daemon_guest *g)
 {
     struct fly_error err = {""};
 
-    g->on_ready(g->to, d->door[DOOR_PUBLIC].where);
+    g->on_ready(g->to, &d->loop, d->door[DOOR_PUBLIC].where);
     if (fb_batches_guest(d, g, &err) == 0)
         return;
     fprintf(stderr, "flyball %s: %s\n", g->name, err.text);

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include <uv.h>
+
 struct fetch_options;
 
 /*
@@ -22,8 +24,11 @@ struct fetch_options;
 struct daemon_guest {
     const char *name;
     const struct fetch_options *batch;
-    /* It listens at this "address:port"; the batch begins right after. */
-    void (*on_ready)(void *to, const char *where);
+    /*
+     * It listens at this "address:port"; the batch begins right after. Whoever opens handles of its
+     * own on the loop has them closed at the end, and keeps their memory until then.
+     */
+    void (*on_ready)(void *to, uv_loop_t *loop, const char *where);
     /* The batch is over. True: the daemon stays until it is told to end; else it ends as well. */
     bool (*on_end)(void *to, int code);
     void *to;

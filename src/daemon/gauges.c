@@ -116,6 +116,15 @@ static void put_figures(struct gauge *g, const struct meter_sums *now,
     f->value[FIGURE_in_flight] = (float)g->in_flight;
 }
 
+/* Requests that are all wrong: a few may be, and what is over needs nobody. */
+static void read_wrong(struct gauge *to, const struct meter_set *s, int64_t now_ns)
+{
+    if (s->wrong_row < GAUGE_WRONG_ROW || now_ns - s->wrong_ns > GAUGE_WRONG_NS)
+        return;
+    to->wrong_row = (int64_t)s->wrong_row;
+    to->wrong_status = s->wrong_status;
+}
+
 void fb_gauges_read(struct gauges *g, struct engine *engine, struct meters *m, int64_t now_ns,
                     struct figures figures[METER_SETS])
 {
@@ -134,6 +143,7 @@ void fb_gauges_read(struct gauges *g, struct engine *engine, struct meters *m, i
         struct meter_sums now = sums_of(&m->set[i]);
 
         g->set[i].is_disabled = !fb_engine_is_enabled(engine, m->set[i].provider);
+        read_wrong(&g->set[i], &m->set[i], now_ns);
         put_figures(&g->set[i], &now, &g->before[i], &figures[i]);
         g->before[i] = now;
     }

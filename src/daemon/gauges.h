@@ -17,16 +17,21 @@
 #include "daemon/meters.h"
 #include "engine/engine.h"
 
+#define GAUGE_WRONG_ROW 10                         /* answers of 4xx in a row are worth a word, */
+#define GAUGE_WRONG_NS  (60 * INT64_C(1000000000)) /* for so long after the last */
+
 struct gauge {
     int64_t keys, queued, in_flight;
-    int64_t broken;     /* breakers that are open */
-    bool is_disabled;   /* its provider is switched off, whether it has keys or not */
-    double limit;       /* permits a second at which limiters let go, of all keys; 0: no rate */
-    double bound;       /* the tightest of limits, windows and quotas, of all; 0: none is known */
-    double learned;     /* of the limits the learned ones, of all; 0: none was */
-    double confidence;  /* the least of those that were learned; NaN: none was */
-    double sent;        /* requests in the last second */
-    double quota_limit; /* told by the server; 0: nothing was told */
+    int64_t broken;       /* breakers that are open */
+    int64_t wrong_row;    /* answers in a row that were 4xx, the last of them just now; 0: few */
+    int32_t wrong_status; /* of the last */
+    bool is_disabled;     /* its provider is switched off, whether it has keys or not */
+    double limit;         /* permits a second at which limiters let go, of all keys; 0: no rate */
+    double bound;         /* the tightest of limits, windows and quotas, of all; 0: none is known */
+    double learned;       /* of the limits the learned ones, of all; 0: none was */
+    double confidence;    /* the least of those that were learned; NaN: none was */
+    double sent;          /* requests in the last second */
+    double quota_limit;   /* told by the server; 0: nothing was told */
     double quota_left;
     double quota_reset_s; /* since 1970, the next one */
     double used;          /* the largest share of a limit that is in use, 0..1; NaN: not known */

@@ -16,8 +16,8 @@ static enum grade judge(const struct grade_facts *f, const char **ret_cause)
         return GRADE_failing;
     if (share >= DEGRADED_SHARE || f->broken > 0)
         return GRADE_degraded;
-    *ret_cause = "answers";
-    return GRADE_healthy;
+    *ret_cause = f->wrong > 0 ? "client_errors" : "answers";
+    return f->wrong > 0 ? GRADE_degraded : GRADE_healthy;
 }
 
 bool fb_grade(struct grader *g, const struct grade_facts *f)

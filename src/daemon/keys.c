@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keys.c - the keys of the engine as views: those with something to do first. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,21 @@ static void put_figures(const struct daemon *d, struct view_key *k)
     k->refused_hour = (int64_t)(refused + (isnan(more) ? 0.0 : (double)more) + 0.5);
 }
 
+/* It may start, and what it sends is all wrong. */
+static void put_wrong(const struct daemon *d, int64_t now_ns, struct view_key *k)
+{
+    const struct gauge *g = &d->gauges.set[fb_meters_find(&d->meters, k->provider, k->pool)];
+
+    if (g == &d->gauges.set[0] || g->wrong_row == 0)
+        return;
+    k->flags |= VIEW_KEY_WRONG;
+    if (fb_view_key_is_wrong(k, now_ns))
+        (void)snprintf(k->why, sizeof k->why,
+                       "the last %lld answers were all 4xx, the latest %d: the requests are wrong, "
+                       "not the pace",
+                       (long long)g->wrong_row, (int)g->wrong_status);
+}
+
 static void put_limit_text(const struct daemon *d, struct view_key *k)
 {
     const struct config_provider *p = fb_config_provider(d->config, k->provider);
@@ -51,6 +67,7 @@ static void fill(const struct walk *w, const struct engine_key_state *s, struct 
 {
     fb_show_key(s, w->now_ns, k);
     put_figures(w->daemon, k);
+    put_wrong(w->daemon, w->now_ns, k);
     put_limit_text(w->daemon, k);
 }
 

@@ -218,6 +218,19 @@ static void on_request(struct meters *m, struct meter_set *s, const struct event
     s->requests++;
 }
 
+/* A refusal for rate and a server that fails say nothing about the request. */
+static void count_wrong(struct meter_set *s, const struct event *e)
+{
+    if (e->status < 400) {
+        s->wrong_row = 0;
+        return;
+    }
+    s->client_errors++;
+    s->wrong_row++;
+    s->wrong_ns = e->at_ns;
+    s->wrong_status = e->status;
+}
+
 static void on_answer(struct meters *m, struct meter_set *s, const struct event *e)
 {
     (void)m;
@@ -226,8 +239,8 @@ static void on_answer(struct meters *m, struct meter_set *s, const struct event 
         s->throttled++;
     else if (e->status == 0 || e->status >= 500)
         s->errors++;
-    else if (e->status >= 400)
-        s->client_errors++;
+    else
+        count_wrong(s, e);
     struct meter_duration *d = duration_of(s, e);
     double took_s = (double)e->duration_ns / (double)FB_NS_PER_S;
 

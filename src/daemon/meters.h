@@ -45,6 +45,9 @@ struct meter_set {
     uint64_t answers;       /* attempts that came to an end */
     uint64_t errors;        /* of these: 5xx, timeouts, no answer */
     uint64_t client_errors; /* 4xx that were no refusals for rate */
+    uint64_t wrong_row;     /* of those the latest, in a row: nothing has succeeded since */
+    int64_t wrong_ns;       /* when the last of them came, */
+    int32_t wrong_status;   /* and what it said */
     uint64_t throttled;
     uint64_t retries;
     uint64_t tasks[ENGINE_ENDS]; /* that ended */

@@ -63,8 +63,10 @@ static void judge(struct daemon *d, const struct figures *now, int64_t second)
     enum grade before = d->grader.grade;
 
     last_minute(d, &f.answers, &f.errors);
-    for (size_t i = 0; i < d->gauges.sets; i++)
+    for (size_t i = 0; i < d->gauges.sets; i++) {
         f.broken += d->gauges.set[i].broken;
+        f.wrong += d->gauges.set[i].wrong_row > 0;
+    }
     f.silent_s = silence(d, now, second);
     f.watched = watched(d);
     if (fb_grade(&d->grader, &f))

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /*
- * A token bucket of 10 to 20 a second that holds 10 to 30. One that holds less than what comes in
- * in a second is full before the whole second is over that a Retry-After asks for; what comes in
- * then is lost to everybody who waits for it.
+ * A token bucket of 10 to 20 a second that holds 10 to 30, and at least what comes in in 0.55 s.
+ * One that holds less than what comes in in a second is full before the whole second is over that a
+ * Retry-After asks for; what comes in then is lost to everybody who waits for it.
  */
 struct secret {
     double rate;

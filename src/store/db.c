@@ -54,6 +54,8 @@ static int error_of(int code, int system)
 
     if ((code & 0xff) == SQLITE_IOERR && (system == ENOSPC || system == EDQUOT))
         return -ENOSPC;
+    if ((code & 0xff) == SQLITE_CANTOPEN && (system == EMFILE || system == ENFILE))
+        return -system;
     for (size_t i = 0; i < sizeof TABLE / sizeof TABLE[0]; i++) {
         if (TABLE[i].code == (code & 0xff))
             return TABLE[i].error;

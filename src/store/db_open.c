@@ -60,18 +60,27 @@ static int make_file(const char *path, bool *ret_new)
     return 0;
 }
 
-static bool is_sound(struct db *db)
+static bool is_of_the_process(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* 0: it is sound; -EUCLEAN: damaged; else what the process lacks, of which a file is not guilty. */
+static int check(struct db *db)
 {
     sqlite3_stmt *s = NULL;
     struct stat there;
+    int error = 0;
 
     if (db->path && stat(db->path, &there) == 0 && there.st_size > CHECKED_SIZE_MAX)
-        return true;
-    bool sound =
-        sqlite3_prepare_v2(db->sqlite, "PRAGMA integrity_check(1)", -1, &s, NULL) == SQLITE_OK &&
-        sqlite3_step(s) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(s, 0), "ok") == 0;
+        return 0;
+    if (sqlite3_prepare_v2(db->sqlite, "PRAGMA integrity_check(1)", -1, &s, NULL) != SQLITE_OK ||
+        sqlite3_step(s) != SQLITE_ROW)
+        error = fb_db_error(db);
+    else if (strcmp((const char *)sqlite3_column_text(s, 0), "ok") != 0)
+        error = -EUCLEAN;
     sqlite3_finalize(s);
-    return sound;
+    return error == 0 || is_of_the_process(error) ? error : -EUCLEAN;
 }
 
 /*
@@ -87,11 +96,10 @@ static int set_up(struct db *db, struct fly_error *err)
     (void)sqlite3_wal_autocheckpoint(db->sqlite, db->is_new ? 0 : DB_CHECKPOINT_PAGES);
     if (!db->read_only && sqlite3_exec(db->sqlite, SETTINGS, NULL, NULL, NULL) != SQLITE_OK)
         return fb_db_error(db);
-    if (!is_sound(db)) {
+    error = check(db);
+    if (error == -EUCLEAN)
         (void)snprintf(err->text, sizeof err->text, "it is damaged");
-        return -EUCLEAN;
-    }
-    return 0;
+    return error;
 }
 
 static int open_sqlite(struct db *db, struct fly_error *err)

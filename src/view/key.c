@@ -55,8 +55,15 @@ static bool is_told_to_wait(const struct view_key *k)
            k->ready_ns - until_ns <= 2 * NS_PER_S;
 }
 
+bool fb_view_key_is_wrong(const struct view_key *k, int64_t now_ns)
+{
+    return k->flags & VIEW_KEY_WRONG && !fb_view_key_waits(k, now_ns);
+}
+
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
 {
+    if (fb_view_key_is_wrong(k, now_ns))
+        return "4xx";
     if (k->ready_ns <= now_ns)
         return "";
     if (strcmp(k->cause, "hold") == 0 && k->flags & VIEW_KEY_SPENT)
@@ -99,7 +106,7 @@ enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
         return VIEW_holding;
     if (k->flags & VIEW_KEY_BROKEN || health <= VIEW_CRITICAL)
         return VIEW_critical;
-    if (health == VIEW_WARNING)
+    if (health == VIEW_WARNING || k->flags & VIEW_KEY_WRONG)
         return VIEW_warning;
     return k->queued + k->in_flight > 0 ? VIEW_ok : VIEW_idle;
 }
@@ -246,6 +253,8 @@ static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffe
         fb_words_json_instant(to, "next_start", k->ready_ns, now_ns);
     if (k->ready_ns > now_ns && k->cause[0]) {
         fb_json_text(to, "cause", k->cause);
+        fb_json_text(to, "because", fb_view_key_because(k, now_ns));
+    } else if (fb_view_key_is_wrong(k, now_ns)) {
         fb_json_text(to, "because", fb_view_key_because(k, now_ns));
     }
     if (k->why[0])

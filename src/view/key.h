@@ -20,13 +20,14 @@
 #define VIEW_NEVER INT64_MAX /* ready_ns: only an answer can decide */
 
 /* flags */
-#define VIEW_KEY_LEARNED  1u  /* `limit` is believed, not stated */
-#define VIEW_KEY_LEARNING 2u  /* nothing has refused yet: the pace still rises */
-#define VIEW_KEY_BROKEN   4u  /* its breaker is open */
-#define VIEW_KEY_DISABLED 8u  /* switched off by the operator */
-#define VIEW_KEY_CLIMBING 16u /* the pace still rises, whatever the server tells of its quota */
-#define VIEW_KEY_PACED    32u /* whoever learns holds it, longer than any server asked for */
-#define VIEW_KEY_SPENT    64u /* and that because what was learned is used up until then */
+#define VIEW_KEY_LEARNED  1u   /* `limit` is believed, not stated */
+#define VIEW_KEY_LEARNING 2u   /* nothing has refused yet: the pace still rises */
+#define VIEW_KEY_BROKEN   4u   /* its breaker is open */
+#define VIEW_KEY_DISABLED 8u   /* switched off by the operator */
+#define VIEW_KEY_CLIMBING 16u  /* the pace still rises, whatever the server tells of its quota */
+#define VIEW_KEY_PACED    32u  /* whoever learns holds it, longer than any server asked for */
+#define VIEW_KEY_SPENT    64u  /* and that because what was learned is used up until then */
+#define VIEW_KEY_WRONG    128u /* all that was answered lately was 4xx: the requests are wrong */
 
 struct view_key {
     char provider[VIEW_NAME];
@@ -97,9 +98,13 @@ bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns);
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);
 
+/* Whether its requests are wrong, and nothing else is more urgent to say. */
+bool fb_view_key_is_wrong(const struct view_key *k, int64_t now_ns);
+
 /*
  * What holds it, in a word or two: "Retry-After", "refused" for a refusal that told no time,
- * "learned" where what was learned is used up, "window"; "": nothing does.
+ * "learned" where what was learned is used up, "window"; "": nothing does. "4xx" of one that may
+ * start, where the requests are wrong.
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
 

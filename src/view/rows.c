@@ -77,9 +77,10 @@ static void add_key(struct view_table *t, const struct view_key *k, int64_t now_
     if (k->refused >= 0)
         fb_words_count(k->refused, &t->text);
     fb_view_table_next(t);
-    fb_view_table_add(t, k->flags & VIEW_KEY_DISABLED ? "disabled"
-                         : k->ready_ns > now_ns       ? k->cause
-                                                      : "");
+    fb_view_table_add(t, k->flags & VIEW_KEY_DISABLED      ? "disabled"
+                         : fb_view_key_is_wrong(k, now_ns) ? "4xx"
+                         : k->ready_ns > now_ns            ? k->cause
+                                                           : "");
 }
 
 void fb_view_keys_table(const struct view_key *const *group, size_t group_count,

@@ -134,6 +134,36 @@ def test_a_warning_that_is_not_critical(tmp_path):
         assert gauge(d, 'flyball_limit_used_ratio', 'provider="it",pool="default"') == 0.85
 
 
+def test_answers_that_are_all_404_are_seen(tmp_path):
+    """The server is well and the work is not: the grade, its alert, the key's state and why."""
+    config = (f'alerts:\n  command: [{command(tmp_path)}]\n'
+              'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: rate=20/s adapt=off\n')
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        urls = ''.join(f'http://127.0.0.1:{mock.port}/{i}?status=404\n' for i in range(100))
+        (tmp_path / 'list').write_text(urls)
+        assert d.json('/healthz')['grade'] == 'healthy'
+        name = d.submit(list=str(tmp_path / 'list'))
+        wait_for(lambda: d.json('/healthz')['grade'] == 'degraded')
+        key, = d.status()['keys']
+        assert (key['state'], key['because']) == ('warning', '4xx'), key
+        assert re.fullmatch(r'the last \d\d+ answers were all 4xx, the latest 404: the requests '
+                            r'are wrong, not the pace', key['why']), key
+        assert re.search(r'^it +. warning .* 4xx$', d.command('status').stdout, re.M)
+        alert, = wait_for(lambda: [x for x in told(tmp_path / 'told') if x['kind'] == 'grade'])
+        assert alert['level'] == 'warning', alert
+        assert alert['text'] == ('was healthy, is degraded: the last answers of somebody were all '
+                                 '4xx')
+        events = [e for e in d.json('/view/audit?json=1')['events']
+                  if e['kind'] == 'grade']
+        assert [(e['cause'], e['outcome']) for e in events] == [('client_errors', 'degraded')]
+        (tmp_path / 'well').write_text(f'http://127.0.0.1:{mock.port}/well\n')
+        assert d.wait_ended(name)['exit'] == 3
+        assert d.json('/healthz')['grade'] == 'degraded'
+        d.submit(list=str(tmp_path / 'well'))  # one that succeeds, and they are not all wrong
+        wait_for(lambda: d.json('/healthz')['grade'] == 'healthy')
+        assert d.status()['keys'][0]['state'] != 'warning'
+
+
 def test_a_change_of_the_grade(tmp_path):
     config = (f'alerts:\n  command: [{command(tmp_path)}]\nbreaker:\n  failures: 1000\n'
               'providers:\n  it:\n    hosts: [127.0.0.1]\n    limit: rate=50/s\n')

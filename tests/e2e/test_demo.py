@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`flyball demo`: it ends by itself, tells the truth, and leaves nothing behind."""
 import ctypes
+import fcntl
 import json
 import os
 import re
 import signal
 import subprocess
+import termios
 import time
 import urllib.request
 from pathlib import Path
@@ -183,6 +185,45 @@ def test_on_a_terminal_the_dashboard_stays_until_ctrl_c(tmp_path):
         terminal.read_all(here)
         assert process.wait(timeout=LONG_S) == 0
     assert not files(tmp_path)
+
+
+def press_b(folder, browser):
+    """What the terminal shows when b is pressed, and whether it is left as it was found."""
+    here, there = terminal.open_terminal(100)
+    before = termios.tcgetattr(there)
+    env = {**environment(folder), 'CI': '', 'TERM': 'xterm', 'BROWSER': str(browser),
+           'PATH': str(folder)}
+    with subprocess.Popen([FLYBALL, 'demo', '--requests', '20'], env=env, cwd=folder, stdin=there,
+                          stdout=there, stderr=there, start_new_session=True,
+                          preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as process:
+        told = ''
+        while '; press b)' not in told:
+            told += os.read(here, 65536).decode()
+        os.write(here, b'xb')
+        while 'Dashboard stays up; Ctrl-C ends.' not in told:
+            told += os.read(here, 65536).decode()
+        os.write(here, b'\x03')
+        assert process.wait(timeout=LONG_S) == 0
+    assert termios.tcgetattr(there) == before
+    os.close(there)
+    return told + terminal.read_all(here)
+
+
+def test_b_opens_the_dashboard_in_a_browser(tmp_path):
+    browser = tmp_path / 'browser with a blank'
+    browser.write_text('#!/bin/sh\nprintf "%s" "$*" >"$0.opened"\n')
+    browser.chmod(0o755)
+    told = press_b(tmp_path, browser)
+    opened = tmp_path / 'browser with a blank.opened'
+    assert opened.read_text() == re.search(r'dashboard +(http://127\.0\.0\.1:\d+) ', told).group(1)
+    assert 'No browser' not in told and 'xb' not in told
+    assert set(files(tmp_path)) == {browser, opened}
+
+
+def test_without_a_browser_b_says_so(tmp_path):
+    told = press_b(tmp_path, '/nowhere')
+    where = re.search(r'dashboard +(http://127\.0\.0\.1:\d+) ', told).group(1)
+    assert f'No browser was found here: open {where} yourself.' in told
 
 
 def test_same_seed_same_secret(tmp_path):

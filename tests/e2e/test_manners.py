@@ -96,7 +96,7 @@ def test_05_data_and_talk_are_apart(batch, api):
 
 
 def test_06_the_live_line(batch):
-    with Mock('--limit', 'fixed=100000/1h', '--dialect', 'github') as api:
+    with Mock('--limit', 'window=100000/1h', '--dialect', 'github') as api:
         urls = batch.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(60)])
         code, seen = on_terminal(batch, 80, urls, '--jsonl', batch.out, '--limit',
                                  'rate=40/s burst=1 adapt=off')
@@ -257,7 +257,8 @@ RESPONSE = 'HTTP/1.1 429 Too Many Requests\nRetry-After: 41\nX-RateLimit-Limit: 
 def test_17_answers_for_programs(tmp_path):
     """Of a daemon, and of files where none runs."""
     config = 'providers:\n  it:\n    hosts: [it.example]\n'
-    with Mock('--limit', 'fixed=5/1h', '--dialect', 'github') as api, Daemon(tmp_path, config) as d:
+    with (Mock('--limit', 'window=5/1h', '--dialect', 'github') as api,
+          Daemon(tmp_path, config) as d):
         d.submit(list=write_list(tmp_path / 'list', api.port, 20), name='mine')
         wait_for(lambda: d.batch('mine')['items']['ok'] >= 1)
         for words in (['status'], ['limits'], ['learned'], ['why', 'last'], ['audit'],
@@ -296,7 +297,7 @@ def test_18_no_daemon(tmp_path):
 
 
 def test_19_why(tmp_path):
-    with Mock('--limit', 'fixed=5/1h', '--dialect', 'retry-after') as api, Daemon(tmp_path) as d:
+    with Mock('--limit', 'window=5/1h', '--dialect', 'retry-after') as api, Daemon(tmp_path) as d:
         d.submit(list=write_list(tmp_path / 'list', api.port, 20))
         url = f'http://127.0.0.1:{api.port}/i/9'
         wait_for(lambda: 'Retry-After' in d.command('why', url).stdout)

@@ -65,9 +65,9 @@ def five_minutes(port):
     block = re.search(r'```console\n(.*?)```', text, re.S).group(1).replace('\\\n', '')
     lines = [line.removeprefix('$ ') for line in block.splitlines()]
     assert len(lines) == 8 and all(line in text.replace('\\\n', '') for line in lines)
-    lines = [line.replace('8070', str(port)).replace('1 150', '1 90') for line in lines]
+    lines = [line.replace('8070', str(port)).replace('1 300', '1 90') for line in lines]
     assert '# stop it with Ctrl-C' in lines[2]
-    lines[2] = 'timeout -s INT 12 ' + lines[2]
+    lines[2] = 'timeout -s INT 8 ' + lines[2]
     lines.insert(1, 'sleep 1')
     return [line.partition('     #')[0] for line in lines]
 
@@ -85,7 +85,7 @@ def test_five_minutes(tmp_path):
     codes = [int(code) for code in re.findall(r'^exit: (\d+)$', told, re.M)]
     assert codes in ([0] * 9, [0, 0, 0, 124, *[0] * 5]), told  # 124: timeout has ended it
     assert 'resume: flyball fetch urls.txt --jsonl out.jsonl\n' in told
-    assert re.search(r'^  because  hold: .*\n  rule     Retry-After: 10, with status 429$', told,
+    assert re.search(r'^  because  hold: .*\n  rule     Retry-After: 5, with status 429$', told,
                      re.M), told
     assert re.search(r'^resuming: \d+ done, \d+ to go$', told, re.M), told
     results = (tmp_path / 'out.jsonl').read_text().splitlines()

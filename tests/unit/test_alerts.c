@@ -121,6 +121,8 @@ static void what_a_grade_takes(void **state)
         {{.answers = 100, .errors = 79}, GRADE_degraded},
         {{.answers = 5, .errors = 4}, GRADE_failing},
         {{.answers = 100, .broken = 1}, GRADE_degraded},
+        {{.answers = 100, .wrong = 1}, GRADE_degraded},
+        {{.answers = 100, .errors = 90, .wrong = 1}, GRADE_failing},
         {{.silent_s = GRADE_SILENCE_S - 1}, GRADE_healthy},
         {{.silent_s = GRADE_SILENCE_S}, GRADE_failing},
     };

@@ -134,9 +134,60 @@ static void one_refusal_in_a_noisy_place_proves_nothing(void **state)
     assert_no_raise(&h);
 }
 
+/* The margin after a surprise is wide, but where it is only being found more exactly. */
+static void a_told_second_that_lowers_little_keeps_the_margin(void **state)
+{
+    static const struct {
+        float accepted;
+        int64_t span_ns, retry_after_ns;
+        float margins;
+    } rows[] = {
+        {200.0f, 20 * S, S, 1.0f},
+        {200.0f, 20 * S, FLY_ABSENT, 4.0f}, /* it may be chance */
+        {29.0f, 3 * S, S, 4.0f},            /* few were counted */
+        {200.0f, 25 * S, S, 4.0f},          /* it fell */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct hand h = settled(10.0f, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+
+        p->empty_ns = h.now_ns - rows[i].span_ns;
+        h.o.retry_after_ns = rows[i].retry_after_ns;
+        refuse(&h);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, READ_SURPRISE);
+        assert_true(p->margin == rows[i].margins * MARGIN);
+        assert_no_raise(&h);
+    }
+}
+
+/* Not by chance, and half of it was kept before. */
+static void a_climb_that_is_told_to_wait_goes_on_at_half_its_pace(void **state)
+{
+    (void)state;
+    for (int told = 0; told < 2; told++) {
+        struct hand h = hand_of("");
+        struct probe *p = &h.c.probe;
+
+        serve(&h, 60);
+        float pace = p->rate;
+        h.o.retry_after_ns = told ? S : FLY_ABSENT;
+        refuse(&h);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, READ_CLIMB);
+        assert_true(p->phase == PROBE_FIRST && p->surprises == 1);
+        assert_float_equal(p->rate, told ? 0.5f * pace : pace, 0.001);
+        assert_float_equal(p->limit * (1.0f + p->lean), p->rate, 0.001);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_told_second_that_lowers_little_keeps_the_margin),
+        cmocka_unit_test(a_climb_that_is_told_to_wait_goes_on_at_half_its_pace),
         cmocka_unit_test(surprises_in_a_row_are_noise),
         cmocka_unit_test(surprises_far_apart_are_unrelated),
         cmocka_unit_test(refusals_that_tell_a_wait_are_no_noise),

@@ -92,7 +92,7 @@ static void a_told_second_is_no_window(void **state)
     h.o.retry_after_ns = FLY_ABSENT;
     recover(&h, READ_SURPRISE);
     assert_true(p->window_s == 0.0f);
-    assert_int_equal(p->empty_ns, refused_ns + S - S / 3); /* it may have stored that much */
+    assert_int_equal(p->empty_ns, refused_ns + S - S / 2); /* it may have stored that much */
     assert_no_raise(&h);
 }
 

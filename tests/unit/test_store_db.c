@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include "core/rng.h"
 #include "store/cache.h"
@@ -232,6 +233,37 @@ static void a_place_that_is_not_there_means_memory_or_an_error(void **state)
     db = open_db(rig_path("no/such/a.db"), DB_OURS | DB_OR_MEMORY);
     assert_null(db->path);
     fb_db_close(db);
+}
+
+/* It is the process that lacks something: the file is neither called damaged nor set aside. */
+static void too_many_open_files_are_no_damage(void **state)
+{
+    struct db *db = open_db(rig_path("a.db"), DB_OURS);
+    struct rlimit before, few;
+    int refused = 0, dropped;
+
+    (void)state;
+    remember(db, "h", 2.5);
+    fb_db_close(db);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    for (few.rlim_cur = 3; few.rlim_cur < 16; few.rlim_cur++) {
+        struct fly_error err = {""};
+
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        int error = fb_db_open(rig_path("a.db"), DB_OURS, &db, &err);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        if (error < 0) {
+            refused++;
+            assert_int_equal(error, -EMFILE);
+            assert_contains(err.text, strerror(EMFILE));
+            continue;
+        }
+        assert_false(db->set_aside);
+        assert_close(rates(db, &dropped), 2.5, 0.0);
+        fb_db_close(db);
+    }
+    assert_true(refused >= 3); /* the file, its log, and what they share */
 }
 
 static void read_only_reads(void **state)
@@ -486,6 +518,7 @@ int main(void)
         TEST(strange_things_that_a_user_named_are_left_alone),
         TEST(a_newer_version_is_not_touched),
         TEST(a_place_that_is_not_there_means_memory_or_an_error),
+        TEST(too_many_open_files_are_no_damage),
         TEST(read_only_reads),
         TEST(who_holds_the_lock_is_waited_for_and_not_for_ever),
         TEST(a_wrong_row_is_dropped),

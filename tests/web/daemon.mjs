@@ -105,7 +105,7 @@ export class Place {
 export const threeProviders = async (place) => {
   const slow = await place.mock('127.0.0.2', '--limit', 'rate=20/s burst=5', '--dialect', 'retry-after');
   const told = await place.mock('127.0.0.3', '--limit', 'window=600/1m', '--dialect', 'github');
-  const shut = await place.mock('127.0.0.4', '--limit', 'fixed=3/1h', '--dialect', 'github');
+  const shut = await place.mock('127.0.0.4', '--limit', 'window=3/1h', '--dialect', 'github');
   await place.configure(`batches:\n  one: {list: ${place.list('one', slow, 20000)}}\n  two: {list: ${place.list('two', told, 20000)}}\n  three: {list: ${place.list('three', shut, 50)}}\n`);
   await place.serve();
   await until('all providers are known', async () => (await place.status()).keys.length >= 3);

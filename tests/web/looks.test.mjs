@@ -9,7 +9,7 @@ let browser;
 
 before(async () => {
   place = new Place();
-  const told = await place.mock('127.0.0.3', '--limit', 'fixed=600/1h', '--dialect', 'github');
+  const told = await place.mock('127.0.0.3', '--limit', 'window=600/1h', '--dialect', 'github');
   await place.configure(`providers:\n  api:\n    hosts: ["127.0.0.3"]\n    limit: reserve=10%\nbatches:\n  one: {list: ${place.list('one', told, 20000)}}\n`);
   await place.serve();
   await until('its quota is known', async () => (await place.status()).keys.some((k) => k.quota));

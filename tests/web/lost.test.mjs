@@ -120,7 +120,7 @@ test('20: that it is lost is said once, while its age counts up', async () => {
 test('18: what is shown of a connection that is lost can still be read', async (t) => {
   const loser = new Place();
   t.after(() => loser.close());
-  const address = await loser.mock('127.0.0.2', '--limit', 'fixed=3/1h', '--dialect', 'github');
+  const address = await loser.mock('127.0.0.2', '--limit', 'window=3/1h', '--dialect', 'github');
   await loser.configure(`batches:\n  one: {list: ${loser.list('one', address, 50)}}\n`);
   await loser.serve();
   await until('it holds', async () => (await loser.status()).keys.some((k) => k.state === 'holding'));

@@ -22,7 +22,7 @@ before(async () => {
   place = new Place();
   process.env.CANARY_TOKEN = CANARY;
   const busy = await place.mock('127.0.0.2', '--limit', 'rate=50/s', '--dialect', 'retry-after');
-  shutName = await place.mock('127.0.0.4', '--limit', 'fixed=3/1h', '--dialect', 'github');
+  shutName = await place.mock('127.0.0.4', '--limit', 'window=3/1h', '--dialect', 'github');
   const list = join(place.folder, 'naughty.jsonl');
   const rows = ITEMS.map(({ path, id }) => JSON.stringify({ url: `http://${shutName}/${path}?token=${CANARY}`, id }));
   writeFileSync(list, `${rows.join('\n')}\n`);

@@ -81,7 +81,7 @@ const nextOf = (k) => {
 };
 
 /* What holds it up; of one that is well nobody asks. */
-const causeOf = (k) => (k.enabled && !k.may_start && k.state !== 'ok' ? k.because || k.cause || '' : '');
+const causeOf = (k) => (k.enabled && k.state !== 'ok' ? k.because || (!k.may_start && k.cause) || '' : '');
 
 /* The sentence, with the instants that belong to it by the reader's clock. */
 const whyOf = (k) => {
@@ -97,7 +97,7 @@ const whyOf = (k) => {
 
 /* Why it is as it is: what holds it up, or how little is left of one that may still start. */
 const reasonOf = (k) => {
-  const isScarce = k.may_start && k.quota && STATES[k.state].rank < STATES.ok.rank;
+  const isScarce = k.may_start && !k.because && k.quota && STATES[k.state].rank < STATES.ok.rank;
   if (!isScarce) return whyOf(k) || k.cause || '';
   const reset = k.quota.reset_in_s == null ? '' : `, until the reset in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}`;
   return `Only ${leftOf(k)} are left${reset}.`;

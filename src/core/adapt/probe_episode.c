@@ -282,7 +282,7 @@ static void go_on(struct probe *p, int64_t now_ns)
 
 /*
  * When the provider was empty. A wait that was told is longer than a bucket needs, and may be more
- * than it can store: a third of it counts, until it is known better.
+ * than it can store: a half of it counts, until it is known better.
  */
 static int64_t was_empty_ns(const struct probe *p)
 {
@@ -291,7 +291,7 @@ static int64_t was_empty_ns(const struct probe *p)
     if (p->window_s > 0.0f)
         return p->pinged_ns;
     if (p->told_when)
-        return p->pinged_ns - (p->block_ns - p->refused_ns) / 3;
+        return p->pinged_ns - (p->block_ns - p->refused_ns) / 2;
     if (p->pause_s >= PATIENCE_S) /* more than most can store was made meanwhile */
         return p->pinged_ns - fb_span(fb_minf(p->pause_s, CUSHION * p->unit / p->limit));
     return p->block_ns - fb_span(p->pause_s);

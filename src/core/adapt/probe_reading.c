@@ -394,6 +394,15 @@ static bool was_surprise(const struct probe *p, const struct reading *r)
 }
 
 /*
+ * Who tells when to come again does not refuse by chance, and what was counted is nearly the pace:
+ * nothing has moved, it is being found.
+ */
+static bool fell_little(const struct probe *p, const struct reading *r)
+{
+    return p->told_when && r->accepted >= 30.0f * p->unit && r->estimate > 0.9f * r->rate;
+}
+
+/*
  * Slowing down should have ended it. If it does not, even after an exact count, it is not about the
  * pace: the place is noisy, and the limit is what the first of the series measured.
  */
@@ -402,7 +411,7 @@ static void read_surprise(struct probe *p, const struct reading *r)
     float limit = r->estimate;
 
     assert(p->lean < 0.0f);
-    p->margin = 4.0f * MARGIN;
+    p->margin = fell_little(p, r) ? MARGIN : 4.0f * MARGIN;
     if (r->grants < NEAR) {
         p->surprises = 0;
         settle_again(p, r);
@@ -452,7 +461,11 @@ static void settle_at_share(struct probe *p, const struct reading *r)
     note_stored(p);
 }
 
-/* The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. */
+/*
+ * The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. It
+ * is none where it was told when to come again: then from half the pace, which was kept before.
+ * What was stored in the wait lasts longer at that pace, and hides the limit less.
+ */
 static void read_climb(struct probe *p, const struct reading *r)
 {
     assert(fb_probe_climbing(p) && p->lean >= 0.0f);
@@ -460,6 +473,10 @@ static void read_climb(struct probe *p, const struct reading *r)
     if (is_isolated(p, r) && p->surprises == 0) {
         p->surprises = 1;
         p->limit_before = r->rate;
+        if (p->told_when) {
+            p->limit *= 0.5f;
+            p->rate *= 0.5f;
+        }
         return;
     }
     p->surprises = 0;
