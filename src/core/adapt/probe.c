@@ -66,6 +66,33 @@ static void note_id(struct probe *p, uint16_t id)
     assert((uint16_t)(p->latest_id - p->refused_id) <= behind_max);
 }
 
+static void begin_ping(struct probe *p, int64_t now_ns)
+{
+    assert(p->episode == EPISODE_WAITING);
+
+    p->episode = EPISODE_PINGED;
+    p->pinged_ns = now_ns;
+    if (p->failed_pings == 0 && !p->outage)
+        fb_probe_count_second(p);
+}
+
+/* Whether nothing was asked for during a while, and so the pace may be another. */
+static bool note_pause(struct probe *p, const struct ask *q, float idle_s)
+{
+    assert(p->rate > 0.0f);
+
+    p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
+    if (fb_probe_spends_quota(p) && idle_s < p->window_s)
+        return fb_probe_spend_quota(p, q);
+    if (idle_s < PAUSE_LEAST_S || idle_s * p->rate < 4.0f * p->unit + (float)q->cost)
+        return false;
+    if (idle_s < 1.0f)
+        fb_probe_paused(p, q->now_ns);
+    else
+        fb_probe_idled(p, q, idle_s);
+    return true;
+}
+
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
 {
     struct probe *p = &c->probe;
@@ -78,18 +105,10 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
         p->since_refusal++;
     note_id(p, (uint16_t)q->id);
     p->next_ns = fb_after(q->now_ns, fb_span((double)q->cost / pace->rate));
-    if (p->episode == EPISODE_WAITING) {
-        p->episode = EPISODE_PINGED;
-        p->pinged_ns = q->now_ns;
-        return fb_probe_sync(p, pace);
-    }
-    assert(p->rate > 0.0f);
-    p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
-    if (fb_probe_spends_quota(p) && idle_s < p->window_s)
-        return fb_probe_spend_quota(p, q) && fb_probe_sync(p, pace);
-    if (idle_s < fb_maxf(1.0f, (4.0f * p->unit + (float)q->cost) / p->rate))
+    if (p->episode == EPISODE_WAITING)
+        begin_ping(p, q->now_ns);
+    else if (!note_pause(p, q, idle_s))
         return false;
-    fb_probe_idled(p, q, idle_s);
     return fb_probe_sync(p, pace);
 }
 
@@ -155,6 +174,7 @@ static void count(struct probe *p, const struct answer *a)
     p->total += cost;
     p->told_own += cost;
     p->step_count++;
+    fb_probe_log(p, a);
     if (a->outcome->latency_ns > 0)
         note_latency(p, fb_secs(a->outcome->latency_ns));
     if (p->episode == EPISODE_NONE) {

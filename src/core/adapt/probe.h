@@ -33,6 +33,8 @@ enum probe_episode {
     EPISODE_PINGED,  /* the ping is out; nothing else leaves */
 };
 
+#define PROBE_LOG 20 /* counts of 67 ms each: a second, and what is late */
+
 struct probe {
     /* measurement */
     int64_t empty_ns;   /* when the provider was last known to be empty */
@@ -54,6 +56,7 @@ struct probe {
     int64_t refused_ns; /* when it began */
     int64_t block_ns;   /* no ping before */
     int64_t pinged_ns;  /* when the last ping left */
+    int64_t second_ns;  /* when the request left that was refused */
 
     /* belief; rates are units a second, amounts are units */
     float limit;
@@ -92,10 +95,14 @@ struct probe {
     float share;     /* of what is used there, ours */
     float told_low;  /* the least that was left in the present window */
     float told_pace; /* a short window bears this pace, by what was left; 0: not known */
-    union {
-        float pause_s; /* in an episode: between pings */
-        float sway_s;  /* else: by how much latencies deviate, on average */
-    };
+    float pause_s;   /* in an episode: between pings */
+    float sway_s;    /* by how much latencies deviate, on average */
+
+    /* what was accepted lately, by when it was sent */
+    uint32_t log_bin;        /* the latest */
+    float second;            /* within a second, when it was refused last ... */
+    float second_before;     /* ... and the time before */
+    uint16_t log[PROBE_LOG]; /* units */
 
     int32_t since_refusal; /* grants since the last refusal */
     int32_t step_count;    /* successes in the present step */
@@ -113,6 +120,8 @@ struct probe {
     bool burst_found;      /* too much at once was refused: it does not grow any more */
     bool noise_known;      /* it was noisy here not long ago */
     bool moves;            /* the limit was seen to fall after it had held: it may again */
+    bool put_off;          /* the next look, because of a pause */
+    bool by_second;        /* it is counted by the second, in a window that slides */
 
     uint8_t episode : 2;      /* enum probe_episode */
     uint8_t echoes : 2;       /* refusals right after an opening, in a row */

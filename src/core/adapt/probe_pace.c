@@ -38,7 +38,9 @@ static bool may_burst(const struct probe *p)
 /* What it stores is not known yet: two at a time, as fast as they go, until it refuses. */
 static bool tries_store(const struct probe *p)
 {
-    return may_burst(p) && p->window_s <= 0.0f && !p->burst_found && p->ahead >= 0.5f * p->burst;
+    bool known = p->burst_found || p->by_second || p->window_s > 0.0f;
+
+    return may_burst(p) && !known && p->ahead >= 0.5f * p->burst;
 }
 
 bool fb_probe_spends_quota(const struct probe *p)
@@ -85,10 +87,12 @@ static float credit_max(const struct probe *p)
     float sure = p->burst_found ? 0.95f : 0.8f;
 
     assert(p->burst >= 0.0f);
-    if (p->episode != EPISODE_NONE || p->lean >= 0.0f)
+    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->phase == PROBE_TRIAL)
         return 1.0f;
     if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left */
         return fb_probe_slides(p) ? 2.0f * p->unit : 1.0f;
+    if (p->by_second) /* likewise */
+        return 2.0f * p->unit;
     return fb_maxf(1.0f, sure * p->burst);
 }
 

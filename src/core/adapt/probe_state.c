@@ -20,7 +20,7 @@
 #define WINDOW_LEAST_S 0.001f /* no shorter one is ever believed: it is damage */
 #define BOUNDS         5      /* the last state of trust in headers */
 
-static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
+static_assert(sizeof(struct probe) == 320, "another member: does it last? Then it needs a row");
 
 #define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
 #define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)
@@ -54,7 +54,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     FB_FIELD(struct probe, since_refusal, FIELD_INT32, 0, INT32_MAX),
     COUNT(crowd_min, 1, NO_CROWD),
     COUNT(phase, PROBE_FIRST, PROBE_DOUBT),
-    COUNT(reading, 0, 10),
+    COUNT(reading, 0, 12),
     COUNT(surprises, 0, UINT8_MAX),
     COUNT(doubts, 0, DOUBTS_MAX),
     COUNT(verified, 0, BOUNDS),
