@@ -53,16 +53,16 @@ static void as_many_in_a_second_are_the_limit(void **state)
 {
     struct hand h = refused_twice(50, 50);
     struct probe *p = &h.c.probe;
-    int64_t sent_ns = p->second_ns;
+    int64_t refused_ns = p->refused_ns;
 
     (void)state;
     recover(&h, READ_SECOND);
     assert_close((double)p->limit, 50.0, 1.0);
-    assert_true(p->by_second && p->burst == 0.0f);
+    assert_true(p->log.by_second && p->burst == 0.0f);
     assert_close((double)p->margin, 1.2 / 50.0, 1e-3);
     assert_close(h.pace.burst, 2.0, 1e-6);
     /* What is uneven is over a second later, and a look far away. */
-    assert_true(h.pace.not_before_ns >= sent_ns + S);
+    assert_true(h.pace.not_before_ns >= refused_ns + S);
     assert_true(p->look_ns - h.now_ns > 40 * S);
     assert_no_raise(&h);
 }
@@ -72,13 +72,13 @@ static void another_number_is_another_limit(void **state)
     static const struct {
         int first;
         int second;
-    } rows[] = {{50, 40}, {40, 50}, {10, 10}};
+    } rows[] = {{50, 40}, {40, 50}, {10, 10}, {300, 300}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct hand h = refused_twice(rows[i].first, rows[i].second);
         recover(&h, NULL);
-        assert_false(h.c.probe.by_second);
+        assert_false(h.c.probe.log.by_second);
     }
 }
 
@@ -90,7 +90,7 @@ static void only_while_it_is_not_known(void **state)
 
     (void)state;
     p->rate = 50.0f;
-    p->second = p->second_before = 50.0f;
+    p->log.second = p->log.second_before = 50;
     assert_false(fb_probe_is_second(p));
     p->rate = 60.0f;
     assert_true(fb_probe_is_second(p));
@@ -101,16 +101,21 @@ static void only_while_it_is_not_known(void **state)
     assert_false(fb_probe_is_second(p));
     p->phase = PROBE_DOUBT;
     assert_true(fb_probe_is_second(p));
-    p->second_before = 54.0f; /* on an uneven line that is the same */
+    p->log.second_before = 53; /* on an uneven line that is the same */
     assert_false(fb_probe_is_second(p));
-    p->sway_s = 0.033f;
+    p->log.sway_ms = 33;
     assert_true(fb_probe_is_second(p));
-    p->sway_s = 10.0f; /* but not anything */
-    p->second_before = 60.0f;
+    p->log.sway_ms = 127; /* but not anything */
+    p->log.second_before = 60;
     assert_false(fb_probe_is_second(p));
+    p->log.second_before = 50;
+    assert_true(fb_probe_is_second(p));
+    p->told_left = 10.0f; /* who is told what is left need not guess */
+    assert_false(fb_probe_is_second(p));
+    assert_false(fb_probe_by_second(p));
 }
 
-/* What was refused right after the other has the same second before it. */
+/* What was refused right after the other has a part of the second before it in common. */
 static void close_ones_are_one(void **state)
 {
     struct hand h = climbing(100.0f);
@@ -118,16 +123,23 @@ static void close_ones_are_one(void **state)
 
     (void)state;
     accept_until_refused(&h, 50, 10 * MS);
+    assert_int_equal(p->log.second, 50);
     recover(&h, NULL);
-    assert_close((double)p->second, 50.0, 1.0);
-    assert_true(p->second_before == 0.0f);
     refuse(&h);
-    assert_true(p->second_before == 0.0f);
-    h.now_ns += S;
+    assert_int_equal(p->log.second, 50);
+    assert_int_equal(p->log.second_before, 0);
     recover(&h, NULL);
-    h.now_ns += S;
+    h.now_ns += 2 * S;
     refuse(&h);
-    assert_close((double)p->second_before, 51.0, 1.0);
+    assert_int_equal(p->log.second, 0);
+    assert_int_equal(p->log.second_before, 50);
+}
+
+static void answer_after(struct hand *h, int64_t latency_ns)
+{
+    grant(h);
+    h->o.latency_ns = latency_ns;
+    reply(h, 200);
 }
 
 /* Answers come late and in any order; what is too old or too much does not matter. */
@@ -137,36 +149,86 @@ static void the_log_is_by_when_it_was_sent(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    h.o.latency_ns = 0;
-    for (int i = 0; i < 10; i++) {
-        grant(&h);
-        reply(&h, 200);
-    }
+    for (int i = 0; i < 10; i++)
+        answer_after(&h, 0);
     h.now_ns += 500 * MS;
-    h.o.latency_ns = 400 * MS; /* sent 100 ms after the others */
-    grant(&h);
-    reply(&h, 200);
-    h.o.latency_ns = 450 * MS;
-    grant(&h);
-    reply(&h, 200);
-    h.o.latency_ns = 3 * S; /* long ago */
-    grant(&h);
-    reply(&h, 200);
+    answer_after(&h, 100 * MS);
+    answer_after(&h, 450 * MS); /* before that one */
+    answer_after(&h, 3 * S);    /* long ago */
     h.o.latency_ns = 0;
     refuse(&h);
-    ping(&h, 429);
-    assert_close((double)p->second, 12.0, 0.01);
+    assert_int_equal(p->log.second, 12);
 
-    h = climbing(100.0f);
-    h.cost = 60000;
-    for (int i = 0; i < 2; i++) {
-        grant(&h);
+    h = climbing(100.0f); /* a second later nothing of it counts */
+    for (int i = 0; i < 10; i++)
+        answer_after(&h, 0);
+    h.now_ns += 1200 * MS;
+    p->next_ns = h.now_ns;
+    refuse(&h);
+    assert_int_equal(p->log.second, 0);
+
+    h = climbing(1000.0f); /* more than is counted */
+    for (int i = 0; i < 300; i++)
+        answer_after(&h, 0);
+    refuse(&h);
+    assert_int_equal(p->log.second, 250);
+    h.id = 1;
+    for (int i = 0; i < 300; i++)
         reply(&h, 200);
-    }
-    uint32_t all = 0;
-    for (int i = 0; i < PROBE_LOG; i++)
-        all += h.c.probe.log[i];
-    assert_int_equal(all, UINT16_MAX);
+    assert_int_equal(p->log.second, 250);
+    assert_int_equal(p->also_accepted, UINT8_MAX);
+}
+
+/* Half of what was under way and is accepted was before the one that was refused. */
+static void what_was_under_way_counts_by_half(void **state)
+{
+    struct hand h = climbing(100.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    uint64_t first = h.latest + 1;
+    accept_until_refused(&h, 40, 10 * MS);
+    h.id = first;
+    for (int i = 0; i < 5; i++)
+        reply(&h, 200);
+    assert_int_equal(p->log.second, 42);
+    p->told_left = 3.0f; /* what is told is there instead */
+    p->told_own = 1.0f;
+    reply(&h, 200);
+    assert_true(p->told_own == 2.0f);
+}
+
+/* The first that is told takes the place of the log. */
+static void what_is_told_ends_the_log(void **state)
+{
+    struct hand h = climbing(100.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        answer_after(&h, 0);
+    h.o.limit = 1000;
+    h.o.remaining = 900;
+    h.o.reset_ns = h.now_ns + 3600 * S;
+    answer_after(&h, 0);
+    assert_true(fb_probe_was_told(p) && p->told_own == 1.0f);
+    assert_true(p->told_low == PLENTY && p->told_pace == 0.0f);
+    p->sway_s = 0.05f;
+    refuse(&h); /* nothing is counted, and how uneven it is is found anew */
+    recover(&h, NULL);
+    assert_true(p->sway_s == 0.0f && p->told_own >= 1.0f);
+}
+
+/* How uneven a line is outlasts the episode. */
+static void how_uneven_outlasts_an_episode(void **state)
+{
+    struct hand h = climbing(100.0f);
+
+    (void)state;
+    h.c.probe.sway_s = 0.05f;
+    refuse(&h);
+    recover(&h, NULL);
+    assert_close((double)h.c.probe.sway_s, 0.05, 0.002);
 }
 
 /* Below it, and refused: the line is uneven, and what it needs is found and kept. */
@@ -186,7 +248,7 @@ static void an_uneven_line_needs_a_margin(void **state)
         refuse(&h);
         recover(&h, READ_UNEVEN);
         margin += 2.0f * MARGIN;
-        assert_true(p->limit == limit && p->by_second);
+        assert_true(p->limit == limit && p->log.by_second);
         assert_close((double)p->margin, (double)margin, 1e-6);
         times++;
     }
@@ -225,7 +287,7 @@ static void another_limit_is_not_by_the_second(void **state)
 
         recover(&h, READ_SECOND);
         fb_probe_settle(p, p->limit * (i == 0 ? 1.0f : i == 1 ? 1.1f : 0.9f), 100.0f, &a);
-        assert_int_equal(p->by_second, i == 0);
+        assert_int_equal(p->log.by_second, i == 0);
     }
 }
 
@@ -282,7 +344,7 @@ static void nothing_is_tried_after_the_first_pause(void **state)
         h.now_ns += 10 * MS;
         reply(&h, 200);
     }
-    p->by_second = true; /* that stores nothing */
+    p->log.by_second = true; /* that stores nothing */
     (void)cancel(&h);
     assert_close(h.pace.rate, 49.25, 0.01);
 }
@@ -324,6 +386,9 @@ int main(void)
         cmocka_unit_test(only_while_it_is_not_known),
         cmocka_unit_test(close_ones_are_one),
         cmocka_unit_test(the_log_is_by_when_it_was_sent),
+        cmocka_unit_test(what_was_under_way_counts_by_half),
+        cmocka_unit_test(what_is_told_ends_the_log),
+        cmocka_unit_test(how_uneven_outlasts_an_episode),
         cmocka_unit_test(an_uneven_line_needs_a_margin),
         cmocka_unit_test(another_limit_is_not_by_the_second),
         cmocka_unit_test(a_pause_puts_a_look_off_once),

@@ -39,7 +39,7 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .unit = 1.0f,
         .soft_mean = 200.0f,
         .share = 1.0f,
-        .told_low = PLENTY,
+        .told_left = -1.0f,
         .rate = rate,
         .lean = 1.0f,
         .margin = MARGIN,
@@ -72,8 +72,6 @@ static void begin_ping(struct probe *p, int64_t now_ns)
 
     p->episode = EPISODE_PINGED;
     p->pinged_ns = now_ns;
-    if (p->failed_pings == 0 && !p->outage)
-        fb_probe_count_second(p);
 }
 
 /* Whether nothing was asked for during a while, and so the pace may be another. */
@@ -172,15 +170,16 @@ static void count(struct probe *p, const struct answer *a)
     p->accepted += cost;
     p->spent += cost;
     p->total += cost;
-    p->told_own += cost;
+    if (fb_probe_was_told(p))
+        p->told_own += cost;
     p->step_count++;
-    fb_probe_log(p, a);
     if (a->outcome->latency_ns > 0)
         note_latency(p, fb_secs(a->outcome->latency_ns));
     if (p->episode == EPISODE_NONE) {
         float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
         p->ahead = fb_maxf(0.0f, p->ahead - made) + cost;
         p->ahead_ns = a->now_ns;
+        fb_probe_log(p, a);
     }
     if (p->window_s <= 0.0f && p->step_count > 16 && p->ahead < 2.0f * p->unit)
         p->bursting = false; /* the application, or two at a time, is the limit */
@@ -201,8 +200,8 @@ static void on_success(struct probe *p, const struct answer *a)
         fb_probe_advance(p, a);
     else if (!fb_probe_is_straggler(p, a->id))
         fb_probe_recovered(p, a);
-    else if (p->also_accepted < UINT8_MAX)
-        p->also_accepted++;
+    else
+        fb_probe_also_accepted(p);
 }
 
 /* The server did what it was asked, or said that the request was wrong: the rate was right. */

@@ -33,7 +33,16 @@ enum probe_episode {
     EPISODE_PINGED,  /* the ping is out; nothing else leaves */
 };
 
-#define PROBE_LOG 20 /* counts of 67 ms each: a second, and what is late */
+#define PROBE_LOG 9 /* counts of 134 ms each: a second */
+
+/* What was accepted in the last second, as long as nobody tells what is left. */
+struct probe_log {
+    uint8_t count[PROBE_LOG]; /* requests, by when they were sent */
+    uint8_t second;           /* within a second, when it was refused last ... */
+    uint8_t second_before;    /* ... and the time before */
+    uint8_t sway_ms : 7;      /* by how much latencies deviated before this episode */
+    bool by_second : 1;       /* the limit is counted by the second, in a window that slides */
+};
 
 struct probe {
     /* measurement */
@@ -55,8 +64,10 @@ struct probe {
     /* the episode */
     int64_t refused_ns; /* when it began */
     int64_t block_ns;   /* no ping before */
-    int64_t pinged_ns;  /* when the last ping left */
-    int64_t second_ns;  /* when the request left that was refused */
+    union {
+        int64_t pinged_ns; /* in an episode: when the last ping left */
+        uint16_t log_bin;  /* else: the latest of the log */
+    };
 
     /* belief; rates are units a second, amounts are units */
     float limit;
@@ -90,19 +101,20 @@ struct probe {
     float ceiling;
 
     float told;      /* headers: what is left until the reset, evenly spent */
-    float told_left; /* what was left */
-    float told_own;  /* accepted since the window told began */
+    float told_left; /* what was left; below 0: nobody has told anything */
     float share;     /* of what is used there, ours */
-    float told_low;  /* the least that was left in the present window */
-    float told_pace; /* a short window bears this pace, by what was left; 0: not known */
-    float pause_s;   /* in an episode: between pings */
-    float sway_s;    /* by how much latencies deviate, on average */
-
-    /* what was accepted lately, by when it was sent */
-    uint32_t log_bin;        /* the latest */
-    float second;            /* within a second, when it was refused last ... */
-    float second_before;     /* ... and the time before */
-    uint16_t log[PROBE_LOG]; /* units */
+    union {
+        struct {
+            float told_own;  /* accepted since the window told began */
+            float told_low;  /* the least that was left in the present window */
+            float told_pace; /* a short window bears this pace, by what was left; 0: not known */
+        };
+        struct probe_log log; /* before anything was told */
+    };
+    union {
+        float pause_s; /* in an episode: between pings */
+        float sway_s;  /* else: by how much latencies deviate, on average */
+    };
 
     int32_t since_refusal; /* grants since the last refusal */
     int32_t step_count;    /* successes in the present step */
@@ -120,8 +132,6 @@ struct probe {
     bool burst_found;      /* too much at once was refused: it does not grow any more */
     bool noise_known;      /* it was noisy here not long ago */
     bool moves;            /* the limit was seen to fall after it had held: it may again */
-    bool put_off;          /* the next look, because of a pause */
-    bool by_second;        /* it is counted by the second, in a window that slides */
 
     uint8_t episode : 2;      /* enum probe_episode */
     uint8_t echoes : 2;       /* refusals right after an opening, in a row */
@@ -137,7 +147,8 @@ struct probe {
     bool forgiven : 1;        /* a refusal in this step of a look was taken for chance */
     bool told_when : 1;       /* this episode: Retry-After said when it opens */
     bool closed : 1;          /* this episode: what was under way at first was all refused */
-    uint8_t failed_pings : 5; /* refused, in this episode */
+    uint8_t failed_pings : 4; /* refused, in this episode */
+    bool put_off : 1;         /* the next look, because of a pause */
     uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
 };
 

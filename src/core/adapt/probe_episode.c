@@ -97,7 +97,7 @@ static void begin_episode(struct probe *p, const struct answer *a)
     if (a->throttled)
         p->soft_row = SOFT_NEVER; /* it says so when it refuses */
     note_crowd(p, (uint8_t)a->in_flight_then);
-    fb_probe_begin_second(p, a);
+    fb_probe_count_second(p, a);
     p->pause_s = first_pause_s(p, a);
     p->refused_ns = a->now_ns;
     p->refused_id = p->latest_id;
@@ -341,10 +341,11 @@ void fb_probe_recovered(struct probe *p, const struct answer *a)
         p->accepted = 0.0f;
         go_on(p, a->now_ns);
     } else {
-        bool was_second = p->by_second;
+        bool known = fb_probe_by_second(p);
         fb_probe_read(p, a);
         restart(p, a);
-        if (p->by_second && !was_second)
+        if (fb_probe_by_second(p) && !known)
             fb_probe_wait_second(p);
     }
+    fb_probe_log_anew(p, a);
 }

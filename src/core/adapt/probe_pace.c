@@ -38,7 +38,7 @@ static bool may_burst(const struct probe *p)
 /* What it stores is not known yet: two at a time, as fast as they go, until it refuses. */
 static bool tries_store(const struct probe *p)
 {
-    bool known = p->burst_found || p->by_second || p->window_s > 0.0f;
+    bool known = p->burst_found || fb_probe_by_second(p) || p->window_s > 0.0f;
 
     return may_burst(p) && !known && p->ahead >= 0.5f * p->burst;
 }
@@ -91,7 +91,7 @@ static float credit_max(const struct probe *p)
         return 1.0f;
     if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left */
         return fb_probe_slides(p) ? 2.0f * p->unit : 1.0f;
-    if (p->by_second) /* likewise */
+    if (fb_probe_by_second(p)) /* likewise */
         return 2.0f * p->unit;
     return fb_maxf(1.0f, sure * p->burst);
 }

@@ -27,7 +27,7 @@
 
 #define NO_CROWD       UINT8_MAX /* more than a ticket can tell */
 #define CUTS_MAX       7         /* as far as they are counted */
-#define PINGS_MAX      31        /* likewise */
+#define PINGS_MAX      15        /* likewise */
 #define SOFT_ROW_MAX   6         /* from then on they come whatever the pace */
 #define SOFT_NEVER     7         /* it refuses by 429: they never are refusals */
 #define FAILED_ROW_MAX 31
@@ -176,14 +176,23 @@ static inline bool fb_probe_closed(const struct probe *p)
 
 /* ---- probe_second.c ---- */
 
-/* An answer that was accepted. */
+/* An answer that was accepted outside of an episode. */
 void fb_probe_log(struct probe *p, const struct answer *a);
 
-/* Refused: within a second before this was sent ... */
-void fb_probe_begin_second(struct probe *p, const struct answer *a);
+/* An episode is over: the log begins anew, with the answer that ended it. */
+void fb_probe_log_anew(struct probe *p, const struct answer *a);
 
-/* ... so many were accepted, as is known when the first ping leaves. */
-void fb_probe_count_second(struct probe *p);
+/* Refused: how many were accepted within the second before? Right before the episode begins. */
+void fb_probe_count_second(struct probe *p, const struct answer *a);
+
+/* One that was under way then is accepted. */
+void fb_probe_also_accepted(struct probe *p);
+
+/* Whether it was as many as at the refusal before, though the pace was higher. */
+bool fb_probe_is_second(const struct probe *p);
+
+/* What was counted at the last two refusals, on average; one request of it is left, or more. */
+float fb_probe_second(const struct probe *p);
 
 /* How much of a limit by the second is left: one may be late, and lines are uneven. */
 float fb_probe_margin_of_second(const struct probe *p, float limit);
@@ -191,8 +200,22 @@ float fb_probe_margin_of_second(const struct probe *p, float limit);
 /* Until all that was uneven is more than a second ago. */
 void fb_probe_wait_second(struct probe *p);
 
-/* Whether it was as many as at the refusal before, though the pace was higher. */
-bool fb_probe_is_second(const struct probe *p);
+/* Whether anybody has told what is left. */
+static inline bool fb_probe_was_told(const struct probe *p)
+{
+    return p->told_left >= 0.0f;
+}
+
+static inline bool fb_probe_by_second(const struct probe *p)
+{
+    return !fb_probe_was_told(p) && p->log.by_second;
+}
+
+static inline void fb_probe_set_by_second(struct probe *p, bool is)
+{
+    if (!fb_probe_was_told(p))
+        p->log.by_second = is;
+}
 
 /* ---- probe_soft.c ---- */
 

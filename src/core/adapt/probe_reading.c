@@ -349,8 +349,8 @@ static bool was_second(const struct probe *p, const struct reading *r)
 /* Refused below it, once: what was on its way at an uneven pace came together. */
 static bool was_uneven(const struct probe *p, const struct reading *r)
 {
-    return p->by_second && p->lean < 0.0f && p->margin < 6.0f * MARGIN && r->grants >= NEAR &&
-           p->failed_pings == 0;
+    return fb_probe_by_second(p) && p->lean < 0.0f && p->margin < 6.0f * MARGIN &&
+           r->grants >= NEAR && p->failed_pings == 0;
 }
 
 static void read_uneven(struct probe *p, const struct reading *r)
@@ -362,7 +362,7 @@ static void read_uneven(struct probe *p, const struct reading *r)
 /* So many a second, and one of them is left: then one may be late without being lost. */
 static void read_second(struct probe *p, const struct reading *r)
 {
-    float limit = fb_minf(0.5f * (p->second + p->second_before), r->rate);
+    float limit = fb_minf(fb_probe_second(p), r->rate);
 
     assert(limit > 0.0f && p->window_s <= 0.0f);
     p->surprises = 0;
@@ -370,7 +370,7 @@ static void read_second(struct probe *p, const struct reading *r)
     p->looked = true;
     p->burst = 0.0f;
     p->limit = limit;
-    p->by_second = true;
+    fb_probe_set_by_second(p, true);
     p->margin = fb_probe_margin_of_second(p, limit);
     p->changed_ns = r->a->now_ns;
     fb_probe_settle(p, limit, 200.0f, r->a);

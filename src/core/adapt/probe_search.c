@@ -40,7 +40,7 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float age = fb_secs(a->now_ns - p->changed_ns);
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
-    float requests = p->by_second ? REFUSAL_WORTH : LOOK_LEAST;
+    float requests = fb_probe_by_second(p) ? REFUSAL_WORTH : LOOK_LEAST;
     float least = fb_maxf(noise * evidence * requests * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * refused_by_look(p) * age * seconds_each);
 
@@ -59,7 +59,7 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
     assert(p->margin > 0.0f && p->margin < 1.0f);
     limit = fb_maxf(limit, 0.001f); /* a believed limit is never zero */
     if (limit > 1.05f * p->limit || limit < 0.95f * p->limit)
-        p->by_second = false;
+        fb_probe_set_by_second(p, false);
     if (limit > 1.12f * p->limit || limit < 0.88f * p->limit)
         p->changed_ns = a->now_ns;
     p->limit = limit;
@@ -138,7 +138,7 @@ static void look_upward(struct probe *p, const struct answer *a)
     p->unrest = 0.0f;
     p->forgiven = false;
     p->bursting = false;
-    if (!p->by_second) /* what an uneven line needs it needs for good */
+    if (!fb_probe_by_second(p)) /* what an uneven line needs it needs for good */
         p->margin = fb_maxf(0.5f * p->margin, MARGIN);
     if (p->since_refusal > 5 * FAR)
         p->surprises = 0;

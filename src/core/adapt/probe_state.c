@@ -20,7 +20,7 @@
 #define WINDOW_LEAST_S 0.001f /* no shorter one is ever believed: it is damage */
 #define BOUNDS         5      /* the last state of trust in headers */
 
-static_assert(sizeof(struct probe) == 320, "another member: does it last? Then it needs a row");
+static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
 
 #define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
 #define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)
@@ -44,7 +44,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(evidence, 0, MANY),
     REAL(share, 0.01, 1),
     REAL(told, 0, MANY),
-    REAL(told_left, 0, MANY),
+    REAL(told_left, -1, MANY),
     SINCE(opened_ns),
     SINCE(changed_ns),
     FB_FIELD(struct probe, look_ns, FIELD_INSTANT, -AGE_MOST_S, AGE_MOST_S),
