@@ -60,8 +60,10 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
     limit = fb_maxf(limit, 0.001f); /* a believed limit is never zero */
     if (limit > 1.05f * p->limit || limit < 0.95f * p->limit)
         fb_probe_set_by_second(p, false);
-    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit)
+    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit) {
         p->changed_ns = a->now_ns;
+        p->put_off = false;
+    }
     p->limit = limit;
     p->lean = -p->margin;
     p->evidence = weight / p->unit;
@@ -134,7 +136,6 @@ static void look_upward(struct probe *p, const struct answer *a)
     }
     first_lean(p, a->now_ns);
     p->looked = true;
-    p->put_off = false;
     p->unrest = 0.0f;
     p->forgiven = false;
     p->bursting = false;
@@ -306,15 +307,13 @@ static void stop_looking(struct probe *p)
 
 /*
  * It has filled up: a look would see its store, not its limit. And what begins now may be no more
- * than a refusal is worth; but that puts it off only once.
+ * than a refusal is worth; but that puts it off only once for a limit.
  */
 static void put_off(struct probe *p, int64_t now_ns)
 {
     float least = p->put_off || p->moves ? LOOK_LEAST : REFUSAL_WORTH;
 
     assert(p->unit >= 1.0f);
-    if (p->lean > 0.0f && p->phase != PROBE_FIRST)
-        stop_looking(p);
     p->look_ns = fb_max64(p->look_ns, fb_after(now_ns, fb_span(least * p->unit / p->rate)));
     p->put_off = true;
 }
@@ -335,6 +334,8 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
         p->total = 0.0f;
         p->looked = false;
     }
+    if (p->lean > 0.0f && p->phase != PROBE_FIRST)
+        stop_looking(p);
     put_off(p, now_ns);
 }
 
@@ -342,14 +343,14 @@ void fb_probe_paused(struct probe *p, int64_t now_ns)
 {
     assert(p->rate > 0.0f && p->episode == EPISODE_NONE);
 
-    if (!p->put_off)
+    if (!p->put_off && p->lean < 0.0f)
         put_off(p, now_ns);
 }
 
 void fb_probe_idled(struct probe *p, const struct ask *q, float idle_s)
 {
     bool window_over = idle_s >= p->window_s;
-    bool again = p->put_off; /* the first pause since a look may be the last: try nothing */
+    bool again = p->put_off; /* the first pause at a limit may be the last: try nothing */
 
     assert(idle_s > 0.0f && q->in_flight >= 0);
     fb_probe_count_anew(p, q->now_ns);
