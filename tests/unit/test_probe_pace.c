@@ -41,6 +41,7 @@ static void what_is_stored_is_found_after_idling(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
+    h.c.probe.put_off = true; /* not the first pause */
     wake(&h, 100);
     assert_true(p->bursting);
     assert_close(h.pace.rate, 80.0, 1e-3);
@@ -65,6 +66,7 @@ static void what_is_told_bounds_a_burst_too(void **state)
     struct hand h = settled(10.0f, 300.0f);
 
     (void)state;
+    h.c.probe.put_off = true; /* not the first pause */
     h.c.probe.told = 5.0f;
     h.c.probe.told_until_ns = h.now_ns + 1000 * S;
     wake(&h, 100);
@@ -79,6 +81,7 @@ static void a_slow_limit_is_tried_fast(void **state)
     struct hand h = settled(1.0f, 300.0f);
 
     (void)state;
+    h.c.probe.put_off = true; /* not the first pause */
     wake(&h, 1000);
     assert_close(h.pace.rate, 32.0, 1e-3);
 }
@@ -90,6 +93,7 @@ static void what_is_known_to_be_stored_leaves_at_once(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
+    h.c.probe.put_off = true; /* not the first pause */
     p->burst = 100.0f;
     wake(&h, 100);
     assert_close(h.pace.burst, 80.0, 1e-3);

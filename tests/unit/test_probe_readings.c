@@ -521,6 +521,7 @@ static void a_burst_after_idling_that_was_too_large(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
+    p->put_off = true; /* not the first pause */
     p->burst = 50.0f;
     h.now_ns += 100 * S;
     h.cost = 40; /* at once */

@@ -39,7 +39,7 @@ static void probe_init(union controller_state *c, struct pace *pace, const struc
         .unit = 1.0f,
         .soft_mean = 200.0f,
         .share = 1.0f,
-        .told_low = PLENTY,
+        .told_left = -1.0f,
         .rate = rate,
         .lean = 1.0f,
         .margin = MARGIN,
@@ -66,6 +66,31 @@ static void note_id(struct probe *p, uint16_t id)
     assert((uint16_t)(p->latest_id - p->refused_id) <= behind_max);
 }
 
+static void begin_ping(struct probe *p, int64_t now_ns)
+{
+    assert(p->episode == EPISODE_WAITING);
+
+    p->episode = EPISODE_PINGED;
+    p->pinged_ns = now_ns;
+}
+
+/* Whether nothing was asked for during a while, and so the pace may be another. */
+static bool note_pause(struct probe *p, const struct ask *q, float idle_s)
+{
+    assert(p->rate > 0.0f);
+
+    p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
+    if (idle_s < p->window_s && fb_probe_spends_quota(p))
+        return fb_probe_spend_quota(p, q);
+    if (idle_s < PAUSE_LEAST_S || idle_s * p->rate < 4.0f * p->unit + (float)q->cost)
+        return false;
+    if (idle_s < 1.0f)
+        fb_probe_paused(p, q->now_ns);
+    else
+        fb_probe_idled(p, q, idle_s);
+    return true;
+}
+
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
 {
     struct probe *p = &c->probe;
@@ -78,18 +103,10 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
         p->since_refusal++;
     note_id(p, (uint16_t)q->id);
     p->next_ns = fb_after(q->now_ns, fb_span((double)q->cost / pace->rate));
-    if (p->episode == EPISODE_WAITING) {
-        p->episode = EPISODE_PINGED;
-        p->pinged_ns = q->now_ns;
-        return fb_probe_sync(p, pace);
-    }
-    assert(p->rate > 0.0f);
-    p->late += 0.05f * ((idle_s > 0.25f / p->rate ? 1.0f : 0.0f) - p->late);
-    if (idle_s < p->window_s && fb_probe_spends_quota(p))
-        return fb_probe_spend_quota(p, q) && fb_probe_sync(p, pace);
-    if (idle_s < fb_maxf(1.0f, (4.0f * p->unit + (float)q->cost) / p->rate))
+    if (p->episode == EPISODE_WAITING)
+        begin_ping(p, q->now_ns);
+    else if (!note_pause(p, q, idle_s))
         return false;
-    fb_probe_idled(p, q, idle_s);
     return fb_probe_sync(p, pace);
 }
 
@@ -153,7 +170,8 @@ static void count(struct probe *p, const struct answer *a)
     p->accepted += cost;
     p->spent += cost;
     p->total += cost;
-    p->told_own += cost;
+    if (fb_probe_was_told(p))
+        p->told_own += cost;
     p->step_count++;
     if (a->outcome->latency_ns > 0)
         note_latency(p, fb_secs(a->outcome->latency_ns));
@@ -161,6 +179,7 @@ static void count(struct probe *p, const struct answer *a)
         float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
         p->ahead = fb_maxf(0.0f, p->ahead - made) + cost;
         p->ahead_ns = a->now_ns;
+        fb_probe_log(p, a);
     }
     if (p->window_s <= 0.0f && p->step_count > 16 && p->ahead < 2.0f * p->unit)
         p->bursting = false; /* the application, or two at a time, is the limit */
@@ -181,8 +200,8 @@ static void on_success(struct probe *p, const struct answer *a)
         fb_probe_advance(p, a);
     else if (!fb_probe_is_straggler(p, a->id))
         fb_probe_recovered(p, a);
-    else if (p->also_accepted < UINT8_MAX)
-        p->also_accepted++;
+    else
+        fb_probe_also_accepted(p);
 }
 
 /* The server did what it was asked, or said that the request was wrong: the rate was right. */

@@ -33,6 +33,17 @@ enum probe_episode {
     EPISODE_PINGED,  /* the ping is out; nothing else leaves */
 };
 
+#define PROBE_LOG 9 /* counts of 134 ms each: a second */
+
+/* What was accepted in the last second, as long as nobody tells what is left. */
+struct probe_log {
+    uint8_t count[PROBE_LOG]; /* requests, by when they were sent */
+    uint8_t second;           /* within a second, when it was refused last ... */
+    uint8_t second_before;    /* ... and the time before */
+    uint8_t sway_ms : 7;      /* by how much latencies deviated before this episode */
+    bool by_second : 1;       /* the limit is counted by the second, in a window that slides */
+};
+
 struct probe {
     /* measurement */
     int64_t empty_ns;   /* when the provider was last known to be empty */
@@ -53,7 +64,10 @@ struct probe {
     /* the episode */
     int64_t refused_ns; /* when it began */
     int64_t block_ns;   /* no ping before */
-    int64_t pinged_ns;  /* when the last ping left */
+    union {
+        int64_t pinged_ns; /* in an episode: when the last ping left */
+        uint16_t log_bin;  /* else: the latest of the log */
+    };
 
     /* belief; rates are units a second, amounts are units */
     float limit;
@@ -87,11 +101,16 @@ struct probe {
     float ceiling;
 
     float told;      /* headers: what is left until the reset, evenly spent */
-    float told_left; /* what was left */
-    float told_own;  /* accepted since the window told began */
+    float told_left; /* what was left; below 0: nobody has told anything */
     float share;     /* of what is used there, ours */
-    float told_low;  /* the least that was left in the present window */
-    float told_pace; /* a short window bears this pace, by what was left; 0: not known */
+    union {
+        struct {
+            float told_own;  /* accepted since the window told began */
+            float told_low;  /* the least that was left in the present window */
+            float told_pace; /* a short window bears this pace, by what was left; 0: not known */
+        };
+        struct probe_log log; /* before anything was told */
+    };
     union {
         float pause_s; /* in an episode: between pings */
         float sway_s;  /* else: by how much latencies deviate, on average */
@@ -128,7 +147,8 @@ struct probe {
     bool forgiven : 1;        /* a refusal in this step of a look was taken for chance */
     bool told_when : 1;       /* this episode: Retry-After said when it opens */
     bool closed : 1;          /* this episode: what was under way at first was all refused */
-    uint8_t failed_pings : 5; /* refused, in this episode */
+    uint8_t failed_pings : 4; /* refused, in this episode */
+    bool put_off : 1;         /* the next look, because of a pause */
     uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
 };
 

@@ -97,6 +97,7 @@ static void begin_episode(struct probe *p, const struct answer *a)
     if (a->throttled)
         p->soft_row = SOFT_NEVER; /* it says so when it refuses */
     note_crowd(p, (uint8_t)a->in_flight_then);
+    fb_probe_count_second(p, a);
     p->pause_s = first_pause_s(p, a);
     p->refused_ns = a->now_ns;
     p->refused_id = p->latest_id;
@@ -292,7 +293,8 @@ static int64_t was_empty_ns(const struct probe *p)
         return p->pinged_ns;
     if (p->told_when)
         return p->pinged_ns - (p->block_ns - p->refused_ns) / 2;
-    if (p->pause_s >= PATIENCE_S) /* more than most can store was made meanwhile */
+    /* More than most can store was made meanwhile. */
+    if (p->pause_s >= PATIENCE_S || p->pause_s * p->limit > STORED_MOST * p->unit)
         return p->pinged_ns - fb_span(fb_minf(p->pause_s, CUSHION * p->unit / p->limit));
     return p->block_ns - fb_span(p->pause_s);
 }
@@ -339,8 +341,11 @@ void fb_probe_recovered(struct probe *p, const struct answer *a)
         p->accepted = 0.0f;
         go_on(p, a->now_ns);
     } else {
+        bool known = fb_probe_by_second(p);
         fb_probe_read(p, a);
         restart(p, a);
+        if (fb_probe_by_second(p) && !known)
+            fb_probe_wait_second(p);
     }
-    p->sway_s = 0.0f; /* the pause is over */
+    fb_probe_log_anew(p, a);
 }

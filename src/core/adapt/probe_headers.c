@@ -20,8 +20,9 @@
 #include "core/adapt/probe_parts.h"
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
-#define ONE_QUOTA   1.1f /* answers to the window before are counted in this one */
-#define SWAY        2.7f /* times the mean deviation: as far apart as latencies get, about */
+#define ONE_QUOTA   1.1f  /* answers to the window before are counted in this one */
+#define SLID_LEAST  0.99f /* of its pace a window that slides keeps, from one to the next */
+#define SWAY        2.7f  /* times the mean deviation: as far apart as latencies get, about */
 
 static void wait_for_reset(struct probe *p)
 {
@@ -90,13 +91,17 @@ static float pace_borne(const struct probe *p, float limit, float pace)
         return pace;
     /* A stall, or what a bucket had stored, is no measure; no window shorter than 1 s is told. */
     float most = p->window_s > 1.0f ? fb_maxf(whole, 1.25f * p->told_pace) : whole;
-    return fb_maxf(0.98f * fb_minf(p->told_pace, whole), fb_minf(pace, most));
+    return fb_maxf(SLID_LEAST * fb_minf(p->told_pace, whole), fb_minf(pace, most));
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
 {
     assert(p->spent >= 0.0f && limit > 0.0f);
 
+    if (!fb_probe_was_told(p)) {
+        p->spent = 0.0f;
+        return;
+    }
     if (fb_probe_is_short(p) && p->told_low < limit && p->spent >= 4.0f * p->unit && p->late < 0.5f)
         p->told_pace = pace_borne(p, limit, p->spent / fb_maxf(span_s, 0.1f));
     p->told_low = PLENTY;
@@ -373,6 +378,11 @@ void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
 
     if (are_dropped(p, a->now_ns))
         return;
+    if (!fb_probe_was_told(p)) { /* where the log was */
+        p->told_own = 0.0f;
+        p->told_low = PLENTY;
+        p->told_pace = 0.0f;
+    }
     if (is_new_window(p, o))
         new_window(p, a);
     else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !refused)

@@ -42,11 +42,13 @@ enum idle_use {
 
 static enum idle_use idle_use(const struct probe *p)
 {
+    bool known = p->burst_found || fb_probe_by_second(p);
+
     if (!may_burst(p))
         return USE_EVENLY;
     if (p->window_s > 0.0f)
         return p->opening_seen ? USE_QUOTA : USE_EVENLY;
-    return !p->burst_found && p->ahead >= 0.5f * p->burst ? USE_STORE : USE_EVENLY;
+    return !known && p->ahead >= 0.5f * p->burst ? USE_STORE : USE_EVENLY;
 }
 
 bool fb_probe_spends_quota(const struct probe *p)
@@ -90,11 +92,13 @@ static int64_t quota_in_flight_max(const struct probe *p)
  */
 static float credit_max(const struct probe *p)
 {
-    if (p->episode != EPISODE_NONE || p->lean >= 0.0f)
+    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->phase == PROBE_TRIAL)
         return 1.0f;
     assert(p->burst >= 0.0f);
     if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left */
         return fb_probe_slides(p) ? 2.0f * p->unit : 1.0f;
+    if (fb_probe_by_second(p)) /* likewise */
+        return 2.0f * p->unit;
     return fb_maxf(1.0f, (p->burst_found ? 0.95f : 0.8f) * p->burst);
 }
 

@@ -8,6 +8,7 @@
  *   probe_episode.c   a refusal, the pings after it, outages
  *   probe_reading.c   what an episode meant
  *   probe_closed.c    the window that ended the first climb
+ *   probe_second.c    a limit that is counted by the second
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
@@ -26,7 +27,7 @@
 
 #define NO_CROWD       UINT8_MAX /* more than a ticket can tell */
 #define CUTS_MAX       7         /* as far as they are counted */
-#define PINGS_MAX      31        /* likewise */
+#define PINGS_MAX      15        /* likewise */
 #define SOFT_ROW_MAX   6         /* from then on they come whatever the pace */
 #define SOFT_NEVER     7         /* it refuses by 429: they never are refusals */
 #define FAILED_ROW_MAX 31
@@ -43,6 +44,7 @@
 #define REFUSAL_WORTH 2400.0f /* in requests: how rarely to look upward ... */
 #define WORTH_MOVING  400.0f  /* ... and once the limit was seen to move */
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
+#define PAUSE_LEAST_S 0.25f   /* who asked for nothing during so long may have ended */
 #define LOOK_AGES     2.0f    /* a look that costs several waits for so many times the age */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
@@ -52,6 +54,7 @@
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
 #define CLOSED_ROW    4       /* refused beside the first, one in so many let through: it closed */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
+#define STORED_MOST   160.0f /* units that a pause made: more than most can store */
 #define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
 #define NOISE_COST    0.0005f /* of the limit is given up for a refusal by chance */
 #define UNREST_MAX    6.0f    /* evidence that a limit refuses, not noise */
@@ -115,6 +118,9 @@ void fb_probe_advance(struct probe *p, const struct answer *a);
 /* Nothing was asked for during a while: the provider has filled up, what was counted is void. */
 void fb_probe_idled(struct probe *p, const struct ask *q, float idle_s);
 
+/* The same for less than a second: nothing is void, but somebody else may have begun. */
+void fb_probe_paused(struct probe *p, int64_t now_ns);
+
 /* The same after a restart: nobody knows whether it has filled up. */
 void fb_probe_count_anew(struct probe *p, int64_t now_ns);
 
@@ -166,6 +172,49 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
 static inline bool fb_probe_closed(const struct probe *p)
 {
     return p->closed && !p->told_when;
+}
+
+/* ---- probe_second.c ---- */
+
+/* An answer that was accepted outside of an episode. */
+void fb_probe_log(struct probe *p, const struct answer *a);
+
+/* An episode is over: the log begins anew, with the answer that ended it. */
+void fb_probe_log_anew(struct probe *p, const struct answer *a);
+
+/* Refused: how many were accepted within the second before? Right before the episode begins. */
+void fb_probe_count_second(struct probe *p, const struct answer *a);
+
+/* One that was under way then is accepted. */
+void fb_probe_also_accepted(struct probe *p);
+
+/* Whether it was as many as at the refusal before, though the pace was higher. */
+bool fb_probe_is_second(const struct probe *p);
+
+/* What was counted at the last two refusals, on average; one request of it is left, or more. */
+float fb_probe_second(const struct probe *p);
+
+/* How much of a limit by the second is left: one may be late, and lines are uneven. */
+float fb_probe_margin_of_second(const struct probe *p, float limit);
+
+/* Until all that was uneven is more than a second ago. */
+void fb_probe_wait_second(struct probe *p);
+
+/* Whether anybody has told what is left. */
+static inline bool fb_probe_was_told(const struct probe *p)
+{
+    return p->told_left >= 0.0f;
+}
+
+static inline bool fb_probe_by_second(const struct probe *p)
+{
+    return !fb_probe_was_told(p) && p->log.by_second;
+}
+
+static inline void fb_probe_set_by_second(struct probe *p, bool is)
+{
+    if (!fb_probe_was_told(p))
+        p->log.by_second = is;
 }
 
 /* ---- probe_soft.c ---- */

@@ -338,6 +338,44 @@ static void read_noise(struct probe *p, const struct reading *r)
     }
 }
 
+/* ---- by the second ---- */
+
+static bool was_second(const struct probe *p, const struct reading *r)
+{
+    (void)r;
+    return fb_probe_is_second(p);
+}
+
+/* Refused below it, once: what was on its way at an uneven pace came together. */
+static bool was_uneven(const struct probe *p, const struct reading *r)
+{
+    return fb_probe_by_second(p) && p->lean < 0.0f && p->margin < 6.0f * MARGIN &&
+           r->grants >= NEAR && p->failed_pings == 0;
+}
+
+static void read_uneven(struct probe *p, const struct reading *r)
+{
+    p->margin += 2.0f * MARGIN;
+    fb_probe_settle(p, p->limit, 200.0f, r->a);
+}
+
+/* So many a second, and one of them is left: then one may be late without being lost. */
+static void read_second(struct probe *p, const struct reading *r)
+{
+    float limit = fb_minf(fb_probe_second(p), r->rate);
+
+    assert(limit > 0.0f && p->window_s <= 0.0f);
+    p->surprises = 0;
+    p->cuts = 1;
+    p->looked = true;
+    p->burst = 0.0f;
+    p->limit = limit;
+    fb_probe_set_by_second(p, true);
+    p->margin = fb_probe_margin_of_second(p, limit);
+    p->changed_ns = r->a->now_ns;
+    fb_probe_settle(p, limit, 200.0f, r->a);
+}
+
 /* ---- while cruising ---- */
 
 static bool lost_trial(const struct probe *p, const struct reading *r)
@@ -562,6 +600,8 @@ static const struct {
     {was_shut, read_shut, "counted in a quota window that was seen to close and open"},
     {was_crowd, read_crowd, "refused only when many were in flight, so that is bounded instead"},
     {in_window, read_in_window, "counted from one opening of its window to the next"},
+    {was_second, read_second, "counted in a second, as often as it was refused"},
+    {was_uneven, read_uneven, "kept, because what was even may arrive unevenly"},
     {lost_trial, read_lost_trial, "measured after a higher pace was refused"},
     {in_noise, read_noise, "kept, because it refuses now and then whatever the pace"},
     {was_saved_up, read_saved_up, "kept, because only what left at once after idling was refused"},

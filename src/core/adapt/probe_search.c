@@ -40,7 +40,8 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float age = fb_secs(a->now_ns - p->changed_ns);
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
-    float least = fb_maxf(noise * evidence * LOOK_LEAST * seconds_each, 5.0f);
+    float requests = fb_probe_by_second(p) ? REFUSAL_WORTH : LOOK_LEAST;
+    float least = fb_maxf(noise * evidence * requests * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * refused_by_look(p) * age * seconds_each);
 
     if (p->window_s > 0.0f)
@@ -57,8 +58,12 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
 
     assert(p->margin > 0.0f && p->margin < 1.0f);
     limit = fb_maxf(limit, 0.001f); /* a believed limit is never zero */
-    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit)
+    if (limit > 1.05f * p->limit || limit < 0.95f * p->limit)
+        fb_probe_set_by_second(p, false);
+    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit) {
         p->changed_ns = a->now_ns;
+        p->put_off = false;
+    }
     p->limit = limit;
     p->lean = -p->margin;
     p->evidence = weight / p->unit;
@@ -134,7 +139,8 @@ static void look_upward(struct probe *p, const struct answer *a)
     p->unrest = 0.0f;
     p->forgiven = false;
     p->bursting = false;
-    p->margin = fb_maxf(0.5f * p->margin, MARGIN);
+    if (!fb_probe_by_second(p)) /* what an uneven line needs it needs for good */
+        p->margin = fb_maxf(0.5f * p->margin, MARGIN);
     if (p->since_refusal > 5 * FAR)
         p->surprises = 0;
     p->noise_known = p->noise_known && p->since_refusal <= 5 * FAR;
@@ -305,6 +311,19 @@ static void stop_looking(struct probe *p)
     set_pace(p);
 }
 
+/*
+ * It has filled up: a look would see its store, not its limit. And what begins now may be no more
+ * than a refusal is worth; but that puts it off only once for a limit.
+ */
+static void put_off(struct probe *p, int64_t now_ns)
+{
+    float least = p->put_off || p->moves ? LOOK_LEAST : REFUSAL_WORTH;
+
+    assert(p->unit >= 1.0f);
+    p->look_ns = fb_max64(p->look_ns, fb_after(now_ns, fb_span(least * p->unit / p->rate)));
+    p->put_off = true;
+}
+
 void fb_probe_count_anew(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
@@ -323,18 +342,25 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
     }
     if (p->lean > 0.0f && p->phase != PROBE_FIRST)
         stop_looking(p);
-    /* It has filled up: a look would see its store, not its limit. */
-    int64_t later_ns = fb_after(now_ns, fb_span(LOOK_LEAST * p->unit / p->rate));
-    p->look_ns = fb_max64(p->look_ns, later_ns);
+    put_off(p, now_ns);
+}
+
+void fb_probe_paused(struct probe *p, int64_t now_ns)
+{
+    assert(p->rate > 0.0f && p->episode == EPISODE_NONE);
+
+    if (!p->put_off && p->lean < 0.0f)
+        put_off(p, now_ns);
 }
 
 void fb_probe_idled(struct probe *p, const struct ask *q, float idle_s)
 {
     bool window_over = idle_s >= p->window_s;
+    bool again = p->put_off; /* the first pause at a limit may be the last: try nothing */
 
     assert(idle_s > 0.0f && q->in_flight >= 0);
     fb_probe_count_anew(p, q->now_ns);
-    p->bursting = q->in_flight == 0 && (window_over || !p->opening_seen);
+    p->bursting = q->in_flight == 0 && (p->opening_seen ? window_over : again);
     if (p->opening_seen && window_over) { /* nothing counts any more: a quota from now on is safe */
         p->quotas = 0;
         p->opened_ns = q->now_ns;
