@@ -75,22 +75,23 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
 
 bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns)
 {
-    return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns - now_ns < SOON_NS;
+    return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns > 0 &&
+           k->quota_reset_ns - now_ns < SOON_NS;
 }
 
 /* A quota that is spent evenly gets low, as it should: what is left lasts until there is more. */
 static bool is_spent_evenly(const struct view_key *k, int64_t now_ns)
 {
-    double window_ns = (double)fb_max64(k->quota_window_ns, k->quota_most_s * NS_PER_S);
-    double even = (double)k->quota_limit * (double)(k->quota_reset_ns - now_ns) / window_ns;
+    int64_t window_ns = fb_max64(k->quota_window_ns, k->quota_most_s * NS_PER_S);
 
-    return k->quota_left > 0 && window_ns > 0.0 && (double)k->quota_left >= EVEN * even;
+    if (k->quota_left <= 0 || k->quota_reset_ns <= 0 || window_ns <= 0)
+        return false;
+    double share = (double)(k->quota_reset_ns - now_ns) / (double)window_ns;
+    return (double)k->quota_left >= EVEN * share * (double)k->quota_limit;
 }
 
 static enum view_health concern_of(const struct view_key *k, int64_t now_ns)
 {
-    if (fb_view_key_resets_soon(k, now_ns))
-        return VIEW_HEALTHY;
     if (fb_view_key_has_quota(k, now_ns) && is_spent_evenly(k, now_ns))
         return VIEW_HEALTHY;
     return fb_view_health(k, now_ns);

@@ -23,6 +23,8 @@ enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
 
     if (!fb_view_key_has_quota(k, now_ns)) /* of a refusal nobody said how much is left */
         return is_held && fb_view_key_waits(k, now_ns) ? VIEW_WARNING : VIEW_HEALTHY;
+    if (fb_view_key_resets_soon(k, now_ns))
+        return VIEW_HEALTHY;
     double left = (double)k->quota_left / (double)k->quota_limit;
     return k->quota_left <= 0 ? VIEW_EXHAUSTED
            : left < 0.2       ? VIEW_CRITICAL

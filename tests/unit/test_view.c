@@ -161,6 +161,19 @@ static void health_has_four_states(void **state)
     }
 }
 
+static void what_resets_in_a_moment_is_healthy(void **state)
+{
+    struct view_key k = github("core", 1, 20, S);
+
+    (void)state;
+    assert_int_equal(fb_view_health(&k, NOW), VIEW_HEALTHY);
+    assert_int_equal(fb_view_health(&k, NOW - 10 * S), VIEW_CRITICAL);
+    k.quota_reset_ns = 0; /* nobody said when */
+    k.quota_window_ns = MIN;
+    assert_int_equal(fb_view_health(&k, NOW), VIEW_CRITICAL);
+    assert_int_equal(fb_view_key_state(&k, NOW), VIEW_critical);
+}
+
 /* Little is left near the end of every window; it is a concern if it does not last until then. */
 static void a_quota_that_is_spent_evenly_is_no_concern(void **state)
 {
@@ -591,6 +604,7 @@ int main(void)
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
         cmocka_unit_test(health_has_four_states),
+        cmocka_unit_test(what_resets_in_a_moment_is_healthy),
         cmocka_unit_test(a_quota_that_is_spent_evenly_is_no_concern),
         cmocka_unit_test(what_is_left_is_that_of_what_holds_it_up),
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),
