@@ -42,7 +42,7 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
     if (fb_accountant_controller(&b->books) == &fb_controller_probe) {
         const struct probe *p = &b->books.learned.probe;
 
-        v->limit = (double)p->limit;
+        v->limit = (double)fb_probe_limit_shown(p);
         if (p->phase == PROBE_FIRST)
             v->flags |= VIEW_KEY_LEARNING | VIEW_KEY_CLIMBING;
     }

@@ -207,6 +207,34 @@ static void what_slides_is_measured_with_care(void **state)
     assert_close((double)p->told_pace, 1.25 * 24.5, 0.1);
 }
 
+/* Much is left at a pace that would have used up a window: it is a bucket, and makes more. */
+static void a_bucket_bears_more_than_it_tells(void **state)
+{
+    struct hand h = slid(45);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    over(p, 10.0f, 45.0f, 1.0f); /* hardly asked for: that shows nothing */
+    assert_close((double)p->told_pace, 49.0, 0.1);
+    over(p, 49.0f, 45.0f, 1.0f);
+    over(p, 54.0f, 45.0f, 1.0f);
+    assert_close((double)p->told_pace, 1.1 * 1.1 * 49.0, 0.1);
+    assert_close((double)fb_probe_limit_shown(p), 1.1 * 1.1 * 49.0, 0.1);
+    over(p, 59.0f, 20.0f, 1.0f); /* less than half: that is more than it makes */
+    assert_close((double)p->told_pace, 0.95 * 1.1 * 1.1 * 49.0, 0.1);
+    over(p, 56.0f, 2.0f, 1.0f);
+    assert_close((double)p->told_pace, 49.0, 0.6);
+    assert_close((double)fb_probe_limit_shown(p), 50.0, 0.1);
+    p->told_until_ns = FB_LONG_AGO;
+    p->told_pace = 60.0f;
+    assert_close((double)fb_probe_limit_shown(p), 50.0, 0.1);
+    p->told_pace = 40.0f; /* not reached yet */
+    over(p, 40.0f, 45.0f, 1.0f);
+    assert_close((double)p->told_pace, 49.0, 0.1);
+    p->told_left = -1.0f; /* never told */
+    assert_close((double)fb_probe_limit_shown(p), 50.0, 0.1);
+}
+
 /* Over an uneven line what was sent evenly arrives in clusters. */
 static void an_uneven_line_leaves_more_unused(void **state)
 {
@@ -411,6 +439,7 @@ int main(void)
         cmocka_unit_test(what_slides_and_has_nothing_left_goes_on_slowly),
         cmocka_unit_test(what_slides_is_not_climbed_to),
         cmocka_unit_test(what_slides_is_measured_with_care),
+        cmocka_unit_test(a_bucket_bears_more_than_it_tells),
         cmocka_unit_test(an_uneven_line_leaves_more_unused),
         cmocka_unit_test(the_least_that_slides),
         cmocka_unit_test(what_slides_does_not_open),

@@ -152,4 +152,7 @@ struct probe {
     uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
 };
 
+/* The limit that people are told of: a bucket that tells what it holds may bear a higher pace. */
+float fb_probe_limit_shown(const struct probe *p);
+
 #endif

@@ -71,6 +71,26 @@ bool fb_probe_slides(const struct probe *p)
 }
 
 /*
+ * A bucket tells what it holds, and that it is full again within a second: its rate may be several
+ * times that. Some is left of it all the time, at a pace that would have used up such a window.
+ */
+static bool is_store(const struct probe *p, float limit, float whole)
+{
+    return p->window_s <= 1.0f && slides(p, limit) && p->told_pace > 0.9f * whole &&
+           p->told_low > 0.1f * limit;
+}
+
+/* Faster while more than half is left, else slower. */
+static float pace_of_store(const struct probe *p, float limit, float whole, float pace)
+{
+    assert(p->told_pace > 0.0f && p->told_low < limit);
+
+    if (p->told_low > 0.5f * limit)
+        return fb_maxf(p->told_pace, fb_minf(1.1f * p->told_pace, 1.2f * pace));
+    return fb_maxf(whole, 0.95f * p->told_pace);
+}
+
+/*
  * What a whole window bears, by the least that was left of this one. It may have been blocked at
  * first, so that its rest was used faster than a whole one could be; and with the last answers
  * outstanding it seems that more was left. But what fits into one quota does not show that the
@@ -84,6 +104,8 @@ static float pace_borne(const struct probe *p, float limit, float pace)
     bool shorter = p->spent > ONE_QUOTA * limit || (slid && p->told_low > 0.1f * limit);
 
     assert(p->told_low < limit);
+    if (is_store(p, limit, whole))
+        return pace_of_store(p, limit, whole, pace);
     pace *= bears >= 1.0f ? 1.02f * bears : bears;
     if (!shorter)
         pace = fb_minf(pace, whole);
@@ -92,6 +114,13 @@ static float pace_borne(const struct probe *p, float limit, float pace)
     /* A stall, or what a bucket had stored, is no measure; no window shorter than 1 s is told. */
     float most = p->window_s > 1.0f ? fb_maxf(whole, 1.25f * p->told_pace) : whole;
     return fb_maxf(SLID_LEAST * fb_minf(p->told_pace, whole), fb_minf(pace, most));
+}
+
+float fb_probe_limit_shown(const struct probe *p)
+{
+    bool is_told = fb_probe_was_told(p) && p->told_until_ns != FB_LONG_AGO;
+
+    return is_told ? fb_maxf(p->limit, p->told_pace) : p->limit;
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
