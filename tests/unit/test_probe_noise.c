@@ -183,6 +183,29 @@ static void a_climb_that_is_told_to_wait_goes_on_at_half_its_pace(void **state)
     }
 }
 
+/* Refused again soon, half of what was believed was counted; so often cut the limit was before. */
+static float limit_after_cuts(uint8_t cuts)
+{
+    struct hand h = settled(10.0f, 100.0f);
+    struct probe *p = &h.c.probe;
+
+    p->noise_known = true;
+    p->cuts = cuts & 7u;
+    p->empty_ns = h.now_ns - 20 * S;
+    refuse(&h);
+    ping(&h, 200);
+    assert_int_equal(p->episode, EPISODE_NONE);
+    return p->limit;
+}
+
+/* Where it is noisy the pace is believed longer, but not for ever. */
+static void after_four_cuts_noise_is_no_excuse(void **state)
+{
+    (void)state;
+    assert_true(limit_after_cuts(4) < 0.97f * limit_after_cuts(3));
+    assert_true(limit_after_cuts(4) > 4.5f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +216,7 @@ int main(void)
         cmocka_unit_test(refusals_that_tell_a_wait_are_no_noise),
         cmocka_unit_test(more_than_the_usual_noise_is_measured),
         cmocka_unit_test(one_refusal_in_a_noisy_place_proves_nothing),
+        cmocka_unit_test(after_four_cuts_noise_is_no_excuse),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

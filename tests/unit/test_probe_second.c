@@ -110,6 +110,10 @@ static void only_while_it_is_not_known(void **state)
     assert_false(fb_probe_is_second(p));
     p->log.second_before = 50;
     assert_true(fb_probe_is_second(p));
+    p->log.second = p->log.second_before = 250; /* so many or more */
+    p->rate = 300.0f;
+    assert_false(fb_probe_is_second(p));
+    p->log.second = p->log.second_before = 50;
     p->told_left = 10.0f; /* who is told what is left need not guess */
     assert_false(fb_probe_is_second(p));
     assert_false(fb_probe_by_second(p));
