@@ -191,7 +191,7 @@ static void submit(struct call *c)
     int rc = fb_work_submit(d, json, trace, &batch, &err);
 
     if (rc < 0) {
-        fb_call_refuse(c, rc == -EINVAL ? 422 : 503, err.text);
+        fb_call_refuse(c, rc == -EINVAL ? 422 : rc == -EEXIST ? 409 : 503, err.text);
         return;
     }
     note(d, "submit", "", batch->name);

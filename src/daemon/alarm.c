@@ -248,7 +248,7 @@ static void say_grade(const struct daemon *d, enum grade before, char *text, siz
 
     (void)snprintf(text, size, "was %s, is %s%s", fb_grade_name(before),
                    fb_grade_name(d->grader.grade),
-                   is_wrong ? ": the last answers of somebody were all 4xx" : "");
+                   is_wrong ? ": the last answers of a provider were all 4xx" : "");
 }
 
 static void look_at_grade(struct daemon *d, int64_t now_ns)

@@ -65,7 +65,8 @@ static void judge(struct daemon *d, const struct figures *now, int64_t second)
     last_minute(d, &f.answers, &f.errors);
     for (size_t i = 0; i < d->gauges.sets; i++) {
         f.broken += d->gauges.set[i].broken;
-        f.wrong += d->gauges.set[i].wrong_row > 0;
+        /* A site may know nothing yet of what is watched; the watcher has a grade of its own. */
+        f.wrong += !d->watcher && d->gauges.set[i].wrong_row > 0;
     }
     f.silent_s = silence(d, now, second);
     f.watched = watched(d);

@@ -151,15 +151,16 @@ def test_answers_that_are_all_404_are_seen(tmp_path):
         assert re.search(r'^it +. warning .* 4xx$', d.command('status').stdout, re.M)
         alert, = wait_for(lambda: [x for x in told(tmp_path / 'told') if x['kind'] == 'grade'])
         assert alert['level'] == 'warning', alert
-        assert alert['text'] == ('was healthy, is degraded: the last answers of somebody were all '
-                                 '4xx')
+        assert alert['text'] == ('was healthy, is degraded: the last answers of a provider were '
+                                 'all 4xx')
         events = [e for e in d.json('/view/audit?json=1')['events']
                   if e['kind'] == 'grade']
         assert [(e['cause'], e['outcome']) for e in events] == [('client_errors', 'degraded')]
         (tmp_path / 'well').write_text(f'http://127.0.0.1:{mock.port}/well\n')
         assert d.wait_ended(name)['exit'] == 3
         assert d.json('/healthz')['grade'] == 'degraded'
-        d.submit(list=str(tmp_path / 'well'))  # one that succeeds, and they are not all wrong
+        # One that succeeds, and they are not all wrong.
+        d.submit(list=str(tmp_path / 'well'), output=str(tmp_path / 'well.jsonl'))
         wait_for(lambda: d.json('/healthz')['grade'] == 'healthy')
         assert d.status()['keys'][0]['state'] != 'warning'
 
