@@ -168,7 +168,7 @@ test('one that may start and is critical says how little is left', async () => {
   const page = await open(browser, place.url, { before: hearsNothing });
   await isLive(page);
   const status = await place.status();
-  const key = { ...status.keys[0], state: 'critical', may_start: true, why: 'May start now.', quota: { limit: 400, remaining: 60, reset_in_s: 7200.4 } };
+  const key = { ...status.keys[0], state: 'critical', may_start: true, left_by: 'quota', because: undefined, why: 'May start now.', quota: { limit: 400, remaining: 60, reset_in_s: 7200.4 } };
   await tell(page, 'status', { ...status, keys: [key] });
   await page.locator('.verdict.state-critical', { hasText: 'Only 60 of 400 are left, until the reset in 2 h.' }).waitFor();
   await shut(page);
