@@ -35,15 +35,17 @@ static_assert((int)FB_QUOTA_SLOTS == (int)FB_SLOTS_quota, "as its row says");
 
 /* ---- the rule ---- */
 
-/* In halves. */
+/* In halves. More may be out than there ever was: then nothing is left. */
 static int64_t multiplier(int64_t limit, int64_t remaining)
 {
-    assert(limit >= 1 && limit <= FB_QUOTA_MAX && remaining <= limit);
-    if (remaining * 2 > limit)
+    int64_t left = fb_max64(remaining, 0);
+
+    assert(limit >= 1 && limit <= FB_QUOTA_MAX && left <= limit);
+    if (left * 2 > limit)
         return 2;
-    if (remaining * 5 >= limit)
+    if (left * 5 >= limit)
         return 3;
-    return remaining * 20 >= limit ? 4 : 8;
+    return left * 20 >= limit ? 4 : 8;
 }
 
 enum quota_health fb_quota_health(int64_t limit, int64_t remaining)
