@@ -44,10 +44,13 @@ static int64_t books_now(const struct head *head, const struct slot *slot)
     return fb_from_clock(slot->origin_ns, ledger_now(head));
 }
 
-/* Books that have seen times to come would stand still until then. */
+/*
+ * Of an entry in use, with the index settled: its key is here. Books that have seen times to come
+ * would stand still until then.
+ */
 static bool is_sound(const struct head *head, const struct entry *e, struct slot *slot)
 {
-    return fb_slot_is_sound(slot, e->bytes) &&
+    return atomic_load(&slot->moved) == 0 && fb_slot_is_sound(slot, e->bytes) &&
            slot->body.books.now_ns <= fb_after(books_now(head, slot), AHEAD_MAX_NS);
 }
 
@@ -176,7 +179,7 @@ static bool renew_slot(const struct head *head, const struct entry *e)
     struct slot *slot = slot_of(head, e);
 
     atomic_store(&slot->lock.owner, 0);
-    if (!is_sound(head, e, slot) || atomic_load(&slot->moved) != 0)
+    if (!is_sound(head, e, slot))
         return false;
     fb_slot_repair(slot);
     fb_word_close(&slot->body, slot);

@@ -19,8 +19,9 @@
 #include "ledger/ledger.h"
 #include "ledger/life.h"
 
-#define SWEEP_NS (100 * FB_NS_PER_MS)
-#define OUT_MAX  (INT64_C(1) << 40) /* more is nonsense, and sums stay in range */
+#define SWEEP_NS  (100 * FB_NS_PER_MS)
+#define OUT_MAX   (INT64_C(1) << 40) /* more is nonsense, and sums stay in range */
+#define MOVES_MAX 100                /* of a key, during one call: more go in a circle */
 
 static void in_order(void)
 {
@@ -202,7 +203,7 @@ struct body *fb_slot_enter(struct share *g)
     uint64_t me = fb_life_me();
     int rc = -EAGAIN;
 
-    while (rc == -EAGAIN) {
+    for (int moves = 0; rc == -EAGAIN && moves < MOVES_MAX; moves++) {
         struct slot *slot = atomic_load(&g->slot);
         if (fb_robust_lock(&slot->lock, me) < 0)
             return NULL;

@@ -119,6 +119,23 @@ static void a_key_that_moved_to_nowhere(void **state)
     scene_free(&s);
 }
 
+/* Said to be where it is already: nobody walks in a circle for ever, and a new handle mends it. */
+static void a_key_that_moved_to_itself(void **state)
+{
+    struct scene s = scene_new(1 << 20, SPEC);
+    struct slot *slot = slot_of(s.l);
+
+    (void)state;
+    atomic_store(&slot->moved, (uint64_t)((uintptr_t)slot - (uintptr_t)s.ledger->head));
+    atomic_store(&slot->body.open, FB_WORD_NONE);
+    assert_int_equal(grants_now(s.l, 9), 0);
+    fly_limiter_free(s.l);
+    s.l = limiter_of(s.ledger, "core", SPEC);
+    assert_int_equal(slot_of(s.l)->moved, 0);
+    assert_true(fly_limiter_take(s.l, fly_now(), 1, NULL) < FLY_NEVER);
+    scene_free(&s);
+}
+
 static void half_an_id_is_none(void **state)
 {
     struct scene s = scene_new(1 << 20, SPEC);
@@ -279,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_record_is_put_back),
         cmocka_unit_test(a_grant_of_the_dead_is_ended_once),
         cmocka_unit_test(a_key_that_moved_to_nowhere),
+        cmocka_unit_test(a_key_that_moved_to_itself),
         cmocka_unit_test(half_an_id_is_none),
         cmocka_unit_test(a_slot_without_an_entry_stays_where_it_is),
         cmocka_unit_test(the_old_place_of_a_key_is_used_again),
