@@ -47,7 +47,8 @@ const struct option_row fb_fetch_options[] = {
     {"--journal", OPTION_FILE(journal, "FILE"), .group = "Again",
      .about = "keep the journal there"},
     {"--fresh", OPTION_FLAG(fresh), .is_once = true,
-     .about = "forget what was finished, and the output with it, whoever wrote it"},
+     .about = "forget what was finished, and the output with it, whoever wrote it; without this an "
+              "output that holds something else is left alone"},
     {"--retry-failed", OPTION_FLAG(retry_failed),
      .about = "do once more what has failed; the old results leave the output"},
     {"--deferred", OPTION_FLAG(deferred),

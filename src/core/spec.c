@@ -214,6 +214,8 @@ static int fail_unknown(const struct reading *r, struct fly_error *err, const ch
     char list[200];
     struct text t;
 
+    if (word[0] >= '0' && word[0] <= '9')
+        return fail(err, word, "a value without its word", "as in rate=10/s or window=100/1m");
     fb_text_init(&t, list, sizeof(list));
     fb_text_add(&t, "one of ");
     assert(WORD_COUNT > 0 && (r->more || r->more_count == 0));
@@ -231,8 +233,6 @@ static int fail_unknown(const struct reading *r, struct fly_error *err, const ch
         fb_text_add(&t, ", ");
         fb_text_add(&t, r->more[i].name);
     }
-    if (word[0] >= '0' && word[0] <= '9')
-        return fail(err, word, "a value without its word", "as in rate=10/s or window=100/1m");
     return fail(err, word, "unknown word", list);
 }
 

@@ -5,13 +5,9 @@
 /* In the first climb at `rate` a second, which has grown with a time constant of `growth_s`. */
 static struct hand climbing(float rate, float growth_s)
 {
-    struct hand h = hand_of("");
+    struct hand h = first_climb(rate);
     struct probe *p = &h.c.probe;
 
-    h.now_ns = 1000 * S;
-    p->answered = true;
-    p->limit = 0.5f * rate;
-    p->rate = rate;
     p->latency_s = 0.036f;
     p->total = rate * growth_s;
     p->total_ns = h.now_ns - 200 * S;
@@ -19,8 +15,6 @@ static struct hand climbing(float rate, float growth_s)
     p->step_count = (int32_t)(2.0f * rate);
     p->accepted = p->total;
     p->empty_ns = p->total_ns;
-    p->ahead_ns = h.now_ns;
-    p->next_ns = h.now_ns;
     p->since_refusal = 1000;
     (void)cancel(&h);
     return h;

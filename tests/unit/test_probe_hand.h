@@ -71,7 +71,22 @@ static inline struct hand settled(float limit, float accepted)
     return h;
 }
 
-/* The same while looking upward by `lean`. */
+/* In the first climb at `rate` a second, right after its beginning. */
+static inline struct hand first_climb(float rate)
+{
+    struct hand h = hand_of("");
+    struct probe *p = &h.c.probe;
+
+    h.now_ns = 1000 * S;
+    p->answered = true;
+    p->limit = 0.5f * rate;
+    p->rate = rate;
+    p->total_ns = p->empty_ns = p->ahead_ns = p->next_ns = p->step_ns = h.now_ns;
+    (void)cancel(&h); /* the pace follows */
+    return h;
+}
+
+/* Settled, and looking upward by `lean`. */
 static inline struct hand looking(float limit, float lean, float accepted)
 {
     struct hand h = settled(limit, accepted);

@@ -5,21 +5,6 @@
 #define READ_SECOND "counted in a second, as often as it was refused"
 #define READ_UNEVEN "kept, because what was even may arrive unevenly"
 
-/* In the first climb at `rate` a second. */
-static struct hand climbing(float rate)
-{
-    struct hand h = hand_of("");
-    struct probe *p = &h.c.probe;
-
-    h.now_ns = 1000 * S;
-    p->answered = true;
-    p->limit = 0.5f * rate;
-    p->rate = rate;
-    p->total_ns = p->empty_ns = p->ahead_ns = p->next_ns = p->step_ns = h.now_ns;
-    (void)cancel(&h);
-    return h;
-}
-
 /* So many are accepted, one every `gap_ns`, and the next is refused. */
 static void accept_until_refused(struct hand *h, int times, int64_t gap_ns)
 {
@@ -34,7 +19,7 @@ static void accept_until_refused(struct hand *h, int times, int64_t gap_ns)
 /* Refused in a climb at 100/s when 50 were accepted in a second, twice. */
 static struct hand refused_twice(int first, int second)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
     accept_until_refused(&h, first, 10 * MS);
@@ -122,7 +107,7 @@ static void only_while_it_is_not_known(void **state)
 /* What was refused right after the other has a part of the second before it in common. */
 static void close_ones_are_one(void **state)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;
@@ -149,7 +134,7 @@ static void answer_after(struct hand *h, int64_t latency_ns)
 /* Answers come late and in any order; what is too old or too much does not matter. */
 static void the_log_is_by_when_it_was_sent(void **state)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;
@@ -163,7 +148,7 @@ static void the_log_is_by_when_it_was_sent(void **state)
     refuse(&h);
     assert_int_equal(p->log.second, 12);
 
-    h = climbing(100.0f); /* a second later nothing of it counts */
+    h = first_climb(100.0f); /* a second later nothing of it counts */
     for (int i = 0; i < 10; i++)
         answer_after(&h, 0);
     h.now_ns += 1200 * MS;
@@ -171,7 +156,7 @@ static void the_log_is_by_when_it_was_sent(void **state)
     refuse(&h);
     assert_int_equal(p->log.second, 0);
 
-    h = climbing(1000.0f); /* more than is counted */
+    h = first_climb(1000.0f); /* more than is counted */
     for (int i = 0; i < 300; i++)
         answer_after(&h, 0);
     refuse(&h);
@@ -186,7 +171,7 @@ static void the_log_is_by_when_it_was_sent(void **state)
 /* Half of what was under way and is accepted was before the one that was refused. */
 static void what_was_under_way_counts_by_half(void **state)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;
@@ -205,7 +190,7 @@ static void what_was_under_way_counts_by_half(void **state)
 /* The first that is told takes the place of the log. */
 static void what_is_told_ends_the_log(void **state)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;
@@ -226,7 +211,7 @@ static void what_is_told_ends_the_log(void **state)
 /* How uneven a line is outlasts the episode. */
 static void how_uneven_outlasts_an_episode(void **state)
 {
-    struct hand h = climbing(100.0f);
+    struct hand h = first_climb(100.0f);
 
     (void)state;
     h.c.probe.sway_s = 0.05f;
@@ -370,7 +355,7 @@ static void on_trial_nothing_is_saved_up(void **state)
 /* A pause that made more than anything stores is no part of what is measured. */
 static void a_long_pause_does_not_count(void **state)
 {
-    struct hand h = climbing(60.0f);
+    struct hand h = first_climb(60.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;

@@ -27,6 +27,7 @@
 static void health_changes_at_its_bounds(void **state)
 {
     (void)state;
+    assert_int_equal(fb_quota_health(100, -INT64_MAX), QUOTA_EXHAUSTED); /* more is out */
     assert_int_equal(fb_quota_health(100, 100), QUOTA_HEALTHY);
     assert_int_equal(fb_quota_health(100, 51), QUOTA_HEALTHY);
     assert_int_equal(fb_quota_health(100, 50), QUOTA_WARNING);
