@@ -185,8 +185,9 @@ static enum ticket_end close_ticket(struct accountant *a, uint64_t word, struct 
     enum ticket_end end = fb_tickets_end(&a->tickets, ret_ticket->id);
     if (end != TICKET_UNKNOWN) {
         /* As it was counted: a true cost changes what was spent, not what is out. */
+        int64_t units = a->units_out - (ret_ticket->counted ? ret_ticket->cost : 1);
         a->in_flight = fb_max64(0, a->in_flight - 1);
-        a->units_out = fb_max64(0, a->units_out - (ret_ticket->counted ? ret_ticket->cost : 1));
+        a->units_out = fb_max64(a->in_flight, units);
     }
     return end;
 }

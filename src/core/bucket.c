@@ -234,8 +234,8 @@ static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
         int64_t there = slot[FB_BUCKET_BURST] - missing_at(slot, now_ns);
         fb_wide missing =
             next[FB_BUCKET_BURST] - scaled(there, next[FB_BUCKET_PERMIT], slot[FB_BUCKET_PERMIT]);
-        next[FB_BUCKET_LEVEL] =
-            missing < FB_BUCKET_LEVEL_MAX ? fb_max64(0, (int64_t)missing) : FB_BUCKET_LEVEL_MAX;
+        missing = missing < FB_BUCKET_LEVEL_MAX ? missing : FB_BUCKET_LEVEL_MAX;
+        next[FB_BUCKET_LEVEL] = missing > 0 ? (int64_t)missing : 0;
     }
     memcpy(slot, next, sizeof(next));
 }

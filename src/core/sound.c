@@ -48,7 +48,7 @@ bool fb_accountant_is_sound(const struct accountant *a, const struct accountant 
     };
 
     assert(fresh->in_flight == 0 && fresh->tickets.newest == 0);
-    if (!same_shape(a, fresh) || !FB_ALL_IN_RANGE(ranges))
+    if (!same_shape(a, fresh) || !FB_ALL_IN_RANGE(ranges) || a->units_out < a->in_flight)
         return false;
     for (int i = 0; i < FB_CONSTRAINT_COUNT; i++) {
         const int64_t *slot = &a->slot[rows[i].first];

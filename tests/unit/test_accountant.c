@@ -236,6 +236,23 @@ static void what_is_in_flight_is_counted(void **state)
     }
 }
 
+/* Old tickets are not told apart: told twice, one may take another's units, never its last. */
+static void each_in_flight_has_a_unit_out(void **state)
+{
+    struct rig *r = rig("rate=1000/s burst=9");
+    uint64_t dear = take(r, 5, 0);
+
+    (void)state;
+    for (int i = 1; i <= 2 * FB_TICKET_RING; i++)
+        (void)take(r, 1, i * MS);
+    answer(r, dear, 200, 9 * S);
+    assert_int_equal(r->a.units_out, r->a.in_flight);
+    answer(r, dear, 200, 9 * S);
+    assert_int_equal(r->a.in_flight, 2 * FB_TICKET_RING - 1);
+    assert_int_equal(r->a.units_out, r->a.in_flight);
+    free(r);
+}
+
 /* Whatever is done with a ticket that is not out, the books stay as they are. */
 static void assert_changes_nothing(struct rig *r, uint64_t ticket, int64_t now_ns)
 {
@@ -585,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_hold_ends_being_plain_until_it_is_over),
         cmocka_unit_test(no_row_has_too_few_slots),
         cmocka_unit_test(what_is_in_flight_is_counted),
+        cmocka_unit_test(each_in_flight_has_a_unit_out),
         cmocka_unit_test(ended_and_unknown_tickets_change_nothing),
         cmocka_unit_test(tickets_of_another_limiter_are_unknown),
         cmocka_unit_test(as_many_are_remembered_as_may_be_out),

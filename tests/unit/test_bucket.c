@@ -540,6 +540,18 @@ static void the_same_pace_changes_nothing(void **state)
     assert_int_equal(r.slot[FB_BUCKET_BASE], S + 7);
 }
 
+/* What a damaged file holds is more than a slower pace can count; full is full. */
+static void more_than_can_be_counted_is_a_full_bucket(void **state)
+{
+    struct rig r = rig_of(1000, S, 5);
+
+    (void)state;
+    r.slot[FB_BUCKET_BURST] = FB_BUCKET_SPEND_MAX;
+    repace(&r, 0.001, 4.0, S);
+    assert_int_equal(r.slot[FB_BUCKET_LEVEL], 0);
+    assert_int_equal(there_are(&r, S), 4);
+}
+
 static void another_rate_keeps_what_is_there(void **state)
 {
     struct rig r = rig_of(10, S, 5);
@@ -703,6 +715,7 @@ int main(void)
         cmocka_unit_test(without_a_rate_nothing_is_bounded),
         cmocka_unit_test(no_pace_changes_nothing),
         cmocka_unit_test(the_same_pace_changes_nothing),
+        cmocka_unit_test(more_than_can_be_counted_is_a_full_bucket),
         cmocka_unit_test(another_rate_keeps_what_is_there),
         cmocka_unit_test(another_burst_hands_out_nothing_by_itself),
         cmocka_unit_test(a_debt_outlives_another_rate),

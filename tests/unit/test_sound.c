@@ -112,6 +112,7 @@ static void whatever_happened_is_sound(void **state)
     X(a->now_ns = -1)                                                               \
     X(a->in_flight = -1)                                                            \
     X(a->units_out = INT64_MAX)                                                     \
+    X(a->in_flight = a->units_out + 1)                                              \
     X(a->slot[FB_SLOT_hold + FB_HOLD_RAMP] = 40)                                    \
     X(a->slot[FB_SLOT_concurrency]++)                                               \
     X(a->slot[FB_SLOT_concurrency + 1] = -1)                                        \
