@@ -9,7 +9,8 @@ import vm from 'node:vm';
 const load = (...names) => {
   const node = () => ({ setAttribute() {}, append() {}, addEventListener() {} });
   const text = ['words', 'morph', 'model', 'parts', 'chart'].map((name) => readFileSync(new URL(`../../web/js/${name}.js`, import.meta.url), 'utf8'));
-  return vm.runInNewContext(`${text.join('\n')};({${names}})`, { document: { createElement: node }, location: { origin: '' }, URLSearchParams });
+  class IntersectionObserver {}
+  return vm.runInNewContext(`${text.join('\n')};({${names}})`, { document: { createElement: node }, location: { origin: '' }, URLSearchParams, IntersectionObserver });
 };
 
 const page = load('span', 'took', 'windowOf', 'heightOf', 'holesOf', 'dataOf', 'timesOf');

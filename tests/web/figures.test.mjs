@@ -2,7 +2,7 @@
 // Figures that answer the question: which limit binds, what is left of that one, why, until when.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Place, isLive, launch, open, shut, until } from './daemon.mjs';
+import { Place, isLive, launch, open, shut, sleep, until } from './daemon.mjs';
 
 let place;
 let browser;
@@ -84,6 +84,26 @@ test('the last minute is there when the page is opened', async () => {
   const page = await open(browser, place.url);
   const points = async () => ((await row(page, busy).locator('.spark-line').getAttribute('points')) || '').split(' ').length / 2;
   await until('its line has more seconds than the page', async () => (await points()) >= 15, 5000);
+  await shut(page);
+});
+
+test('pictures out of sight rest, and are drawn when they come into it; words go on', async () => {
+  const page = await open(browser, place.url);
+  await isLive(page);
+  const line = row(page, busy).locator('.spark-line');
+  const points = () => line.getAttribute('points');
+  const plot = () => page.locator('.plot canvas').evaluate((c) => c.toDataURL());
+  const words = () => page.locator('main figcaption').first().textContent();
+  await page.evaluate(() => { document.querySelector('main').style.paddingTop = '5000px'; });
+  await sleep(1500);
+  const before = [await points(), await plot(), await words()];
+  await until('the words change', async () => (await words()) !== before[2]);
+  await sleep(1500);
+  assert.deepEqual([await points(), await plot()], before.slice(0, 2));
+  await line.evaluate((node) => node.closest('tr').scrollIntoView());
+  await until('the line is drawn', async () => (await points()) !== before[0], 3000);
+  await page.locator('.plot canvas').scrollIntoViewIfNeeded();
+  await until('the chart is drawn', async () => (await plot()) !== before[1], 3000);
   await shut(page);
 });
 

@@ -237,6 +237,13 @@ const makeChart = (key, range) => {
     legend.node, holder, caption, behind);
   holder.append(nothing);
 
+  const plot = whereSeen(holder, () => {
+    if (!holder.isConnected) return;
+    const data = chart.series && chart.series.t.length ? dataOf(chart.series) : nothingOf(chart.range);
+    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), data, holder);
+    else chart.plot.setData(data);
+  });
+
   const draw = () => {
     const s = chart.series;
     chart.isAhead = false;
@@ -248,10 +255,7 @@ const makeChart = (key, range) => {
       chart.tabled = Date.now();
       fillTable(rows, s);
     }
-    if (!HAS_PLOTS || !holder.isConnected) return;
-    const data = some ? dataOf(s) : nothingOf(chart.range);
-    if (!chart.plot) chart.plot = new uPlot(plotOptions(holder.clientWidth, chart), data, holder);
-    else chart.plot.setData(data);
+    if (HAS_PLOTS) plot();
   };
 
   /* How many samples to ask for: the whole ring at first, then what is new in it; none, if nothing can be. */

@@ -56,6 +56,26 @@ const makeQuotaBar = () => {
   return { node, update };
 };
 
+/* Pictures cost more than words: those out of sight are drawn when they come into it. */
+const NEAR = '200px';
+const sights = new WeakMap();
+const eyes = new IntersectionObserver((seen) => seen.forEach((e) => sights.get(e.target)(e.isIntersecting)), { rootMargin: NEAR });
+
+const whereSeen = (node, draw) => {
+  let isSeen = true; /* until it is known */
+  let isDue = false;
+  sights.set(node, (is) => {
+    isSeen = is;
+    if (is && isDue) draw();
+    isDue = isDue && !is;
+  });
+  eyes.observe(node);
+  return () => {
+    isDue = !isSeen;
+    if (isSeen) draw();
+  };
+};
+
 /* A line of one minute, against the limit where there is one. */
 const SPARK_W = 90;
 const SPARK_H = 20;
@@ -72,12 +92,14 @@ const makeSpark = () => {
   const line = svgEl('polyline', { class: 'spark-line' });
   const node = svgEl('svg', { class: 'spark', viewBox: `0 0 ${SPARK_W} ${SPARK_H}`, 'aria-hidden': 'true', preserveAspectRatio: 'none' });
   node.append(limit, line);
-  const update = (ring, most) => {
+  let ring = [];
+  let most = null;
+  const draw = whereSeen(node, () => {
     const high = Math.max(most || 0, ...ring, 0.001) * 1.1;
     const y = (v) => (SPARK_H - 1 - (v / high) * (SPARK_H - 2)).toFixed(1);
     const from = SPARK_KEPT - ring.length;
     setAttr(line, 'points', ring.map((v, i) => `${(((from + i) / (SPARK_KEPT - 1)) * SPARK_W).toFixed(1)} ${y(v)}`).join(' '));
     setAttr(limit, 'points', most ? `0 ${y(most)} ${SPARK_W} ${y(most)}` : '');
-  };
-  return { node, update };
+  });
+  return { node, update: (sent, limitNow) => { ring = sent; most = limitNow; draw(); } };
 };
