@@ -229,6 +229,8 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
     p->window_limit = v->window_limit;
     p->window_ns = v->window_ns;
     p->waits_ns = l->key[i].wait_ns;
+    p->is_down = fb_view_key_is_down(v, l->now_ns) && v->failed_count > 0;
+    p->failed_status = v->failed_status;
     p->retry_after_ns = v->retry_after_ns;
 }
 

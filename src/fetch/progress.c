@@ -129,6 +129,19 @@ static bool is_waiting(const struct progress *p)
     return p->waits_ns >= NS_PER_S;
 }
 
+/* "waits 56 s (500)": the server is why, and not a limit. */
+static void add_failure(const struct progress *p, struct buffer *to)
+{
+    if (!p->is_down)
+        return;
+    fb_buffer_add_text(to, " (");
+    if (p->failed_status > 0)
+        fb_buffer_add_int(to, p->failed_status);
+    else
+        fb_buffer_add_text(to, "no answer");
+    fb_buffer_add_char(to, ')');
+}
+
 static void add_eta(const struct progress *p, struct buffer *to)
 {
     bool is_learning = p->learning && p->done < p->total;
@@ -136,6 +149,7 @@ static void add_eta(const struct progress *p, struct buffer *to)
     if (is_waiting(p)) {
         fb_buffer_add_text(to, "waits ");
         fb_words_span(p->waits_ns, to);
+        add_failure(p, to);
         fb_buffer_add_text(to, has_eta(p) || is_learning ? ", " : "");
     }
     if (has_eta(p)) {

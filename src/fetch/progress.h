@@ -37,6 +37,8 @@ struct progress {
     int64_t window_limit; /* stated, where that decides */
     int64_t window_ns;
     int64_t waits_ns;       /* everything waits, so long from now; 0: it does not */
+    bool is_down;           /* ... because too much failed */
+    int32_t failed_status;  /* with this answer; 0: without one */
     int64_t retry_after_ns; /* with the last refusal; 0: nothing was said */
     int64_t now_s;          /* since 1970 */
     int64_t zone_s;         /* of the clock on the wall, east of Greenwich */
