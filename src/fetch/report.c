@@ -22,7 +22,7 @@ void fb_say(struct fetch *f, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
     if (f->o->say)
-        f->o->say(f->o->to, text);
+        f->o->say(f->o->to, fb_screen_unnamed(text));
     else
         fb_screen_say(&f->screen, text, false);
 }
