@@ -293,6 +293,7 @@ def test_interrupt_and_resume(batch, origin):
     done = batch.run(*words, *FAST)
     assert done.returncode == 0
     assert f'resuming: {some} done, {2000 - some} to go' in done.stderr
+    assert f'; 2000 of 2000 done, {some} of them before\n' in done.stderr, done.stderr
     assert len(batch.by_id()) == 2000
     assert len(origin.paths()) == 2000
 
