@@ -62,6 +62,7 @@ const struct option_row fb_fetch_options[] = {
     {"--plan", OPTION_FLAG(plan),
      .about = "send nothing; say how many requests there are, which limit decides and how long "
               "they take"},
+    {"--json", OPTION_FLAG(json), .about = "with --plan: as one JSON object"},
     {"--robots", OPTION_FLAG(robots), .about = "read the robots.txt of each origin and keep to it"},
     {"--limit", OPTION_MANY(limits, "[HOST=]SPEC"), .expects = "a limit text such as 'rate=10/s'",
      .about = "the limit of every key, or of those of one host, as in flyball-limits(7)"},

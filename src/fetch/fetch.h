@@ -66,7 +66,8 @@ struct fetch_options {
     const char *report;      /* a page or a picture at the end; NULL: none */
     const char *log;         /* a line for each event is appended there; NULL: nowhere */
     bool logs_logfmt;        /* ... as logfmt, else as JSON */
-    bool plan;               /* only say how long it would take; nothing is sent or changed */
+    bool plan;               /* only say how long it would take; nothing is sent or changed ... */
+    bool json;               /* ... as one JSON object */
     enum screen_mode progress;
     enum screen_color color;
     /* Told how far it is, four times a second and at the end; NULL: it is shown as usual. */

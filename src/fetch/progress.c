@@ -290,7 +290,7 @@ void fb_progress_plain(const struct progress *p, struct buffer *to)
     add_member(to, "deferred", p->deferred);
 }
 
-static void add_json_bound(const struct progress *p, struct buffer *to)
+void fb_progress_bound_json(const struct progress *p, struct buffer *to)
 {
     bool is_quota = p->eta.bound == ETA_BOUND_QUOTA;
     bool is_window = is_quota || p->eta.bound == ETA_BOUND_WINDOW;
@@ -315,7 +315,7 @@ static void add_json_eta(const struct progress *p, struct buffer *to)
     struct buffer at = BUFFER_INIT;
 
     fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, &at);
-    add_json_bound(p, to);
+    fb_progress_bound_json(p, to);
     fb_json_text(to, "eta", fb_buffer_text(&at));
     fb_json_real(to, "eta_s", (double)p->eta.span_ns / 1e9, 1);
     fb_buffer_fini(&at);

@@ -57,6 +57,9 @@ void fb_progress_json(const struct progress *p, struct buffer *to);
 /* "core 5000/h", "~12/s", "hold", "answers": what decides; nothing where nothing does. */
 void fb_progress_bound(const struct progress *p, struct buffer *to);
 
+/* The same as a member "bound" of a JSON object, with whose limit it is. */
+void fb_progress_bound_json(const struct progress *p, struct buffer *to);
+
 /* "[====>     ]", so wide with its brackets. */
 void fb_progress_bar(const struct progress *p, size_t width, struct buffer *to);
 
