@@ -348,8 +348,8 @@ struct engine_told {
 /* Failures of a key that speak against its host, one after another and all alike; 0: none. */
 struct engine_failures {
     int32_t count;
-    int32_t status;   /* that was answered; 0: nothing was */
-    const char *says; /* what it is, where nothing was answered */
+    int32_t status; /* that was answered; 0: nothing was */
+    char says[64];  /* what it is, where nothing was answered */
 };
 
 /* What a key is doing, for status and --plan. */

@@ -47,15 +47,21 @@ static void note_open(struct engine *e, struct key *k, bool was_closed)
         &(struct event){.cause = "open", .until_ns = fb_breaker_ready_at(&k->breaker, e->now_ns)});
 }
 
-/* For whoever asks why nothing leaves: what came, and how often in a row. */
-static void note_alike(struct key *k, enum failure f, int32_t status)
+/*
+ * For whoever asks why nothing leaves: what came, and how often in a row. "The network failed" says
+ * less than the sentence of that failure; sentences of others have times in them, and are not alike.
+ */
+static void note_alike(struct key *k, enum failure f, const struct attempt_end *end)
 {
-    const char *says = fb_failure_says(f);
-    bool is_alike = k->failures.status == status && (status > 0 || k->failures.says == says);
+    struct engine_failures now = {.count = 1, .status = end->status};
+    struct text t;
 
-    k->failures.count = is_alike ? k->failures.count + 1 : 1;
-    k->failures.status = status;
-    k->failures.says = says;
+    fb_text_init(&t, now.says, sizeof(now.says));
+    fb_text_add(&t, f == FAIL_NETWORK && end->sentence ? end->sentence : fb_failure_says(f));
+    if (k->failures.status == now.status &&
+        (now.status > 0 || strcmp(k->failures.says, now.says) == 0))
+        now.count = k->failures.count + 1;
+    k->failures = now;
 }
 
 static void note_failure(struct engine *e, struct key *k, int64_t sent_ns)
@@ -102,7 +108,8 @@ static void note_hope(struct engine *e, struct key *k)
 }
 
 /* Only what speaks against the host: a 404 or a refusal for rate is an answer like another. */
-static void note(struct engine *e, const struct attempt *a, enum failure f, int32_t status)
+static void note(struct engine *e, const struct attempt *a, enum failure f,
+                 const struct attempt_end *end)
 {
     enum failure_family family = fb_failure_family(f);
     bool is_against = family == FAMILY_TIMEOUT || family == FAMILY_NETWORK || family == FAMILY_5XX;
@@ -113,7 +120,7 @@ static void note(struct engine *e, const struct attempt *a, enum failure f, int3
         return;
     }
     if (is_against || (f == FAIL_THROTTLED && a->key->breaker.counts_429))
-        note_alike(a->key, f, status);
+        note_alike(a->key, f, end);
     if (is_against)
         note_failure(e, a->key, a->sent_ns);
     else if (f == FAIL_STOPPED || f == FAIL_MEMORY || f == FAIL_POLICY)
@@ -288,7 +295,7 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
      * somebody said how often. */
     if (is_trial(a) && j->tries > 1 && !fb_manners_of(j->key, e)->recovery.bounds_all)
         j->tries--;
-    note(e, a, f, end->status);
+    note(e, a, f, end);
     fb_key_note_rate(e, a->key);
     tell(j, FB_EVENT_ANSWER, a, end, f, INT64_MIN, "");
     if (j->is_cancelled && f != FAIL_NONE)

@@ -222,7 +222,7 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->flags = (s->is_enabled ? 0 : VIEW_KEY_DISABLED) | (s->is_broken ? VIEW_KEY_BROKEN : 0);
     v->failed_count = s->failures.count;
     v->failed_status = s->failures.status;
-    fb_view_put(v->failed, sizeof(v->failed), s->failures.says ? s->failures.says : "");
+    fb_view_put(v->failed, sizeof(v->failed), s->failures.says);
     show_limiter(s->limiter, now_ns, v);
     show_told(s->told, now_ns, v);
     show_wait(s, now_ns, v);
