@@ -49,7 +49,7 @@ static void note_open(struct engine *e, struct key *k, bool was_closed)
 
 /*
  * For whoever asks why nothing leaves: what came, and how often in a row. "The network failed" says
- * less than the sentence of that failure; sentences of others have times in them, and are not alike.
+ * less than the sentence of that failure; those of others have times in them, and are not alike.
  */
 static void note_alike(struct key *k, enum failure f, const struct attempt_end *end)
 {
