@@ -57,8 +57,9 @@ const struct option_row fb_fetch_options[] = {
      .about = "keep answers with their validators, and ask again only if they have changed"},
 
     {"--submit", OPTION_FLAG(submit), .group = "Pace",
-     .about = "hand the batch to the daemon, which has limits and credentials of its own; a "
-              "$TRACEPARENT goes with it"},
+     .about =
+         "hand the batch to the daemon, which has limits and credentials of its own, and after a "
+         "restart wants it handed over again; a $TRACEPARENT goes with it"},
     {"--plan", OPTION_FLAG(plan),
      .about = "send nothing; say how many requests there are, which limit decides and how long "
               "they take"},

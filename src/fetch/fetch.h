@@ -83,6 +83,7 @@ struct fetch_options {
     const char *cursor_name;
     int64_t pages_max;
     const char *command; /* that goes on where this one was stopped; NULL: there is none */
+    bool is_submitted;   /* to a daemon, which after a restart knows nothing of it */
     const char *ledger;  /* a path; NULL: the usual one; "none": limits are this process's own */
     /* Told a line for people; NULL: it goes to stderr. */
     void (*say)(void *to, const char *sentence);

@@ -64,6 +64,26 @@ def test_every_metric_that_is_named_is_there(tmp_path):
         assert named <= there, (path, named - there)
 
 
+def test_what_was_handed_over_has_to_be_again_after_a_restart(tmp_path):
+    """And whoever asks is told how; a command that does it goes on where it was."""
+    with Mock('--dialect', 'none') as mock:
+        url = write_list(tmp_path / 'list', mock.port, 200)
+        with Daemon(tmp_path) as d:
+            done = d.command('fetch', '--submit', url, '--jsonl', 'o.jsonl', '--no-bodies')
+            name = done.stdout.split(',')[0]
+            wait_for(lambda: mock.stats()['arrivals'] > 20)
+        said = d.command('status', name).stdout
+        told = json.loads(d.command('status', name, '--json').stdout)['batches'][0]
+        assert told['command'] == (f'flyball fetch --submit {url} --jsonl {tmp_path}/o.jsonl '
+                                   '--no-bodies')
+        assert 'go on' in said and '--submit' in said, said
+        with Daemon(tmp_path) as d:
+            assert not json.loads(d.command('status', '--json').stdout)['batches']
+            done = d.command(*told['command'].split()[1:])
+            assert d.wait_ended(done.stdout.split(',')[0])['items']['ok'] == 200
+        assert mock.stats()['accepted'] == 200  # none of them twice
+
+
 def test_what_runs_beside_it_is_shown(tmp_path):
     """A fetch in the foreground is none of the daemon's, but whoever asks wants to see it."""
     with Mock() as mock, Mock('--limit', 'rate=5/s burst=1', '--dialect', 'retry-after') as tight, \
