@@ -503,6 +503,13 @@ bench-observe: all ## what it costs the daemon to be watched: alone and with cli
 prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (15 minutes)
 	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
+# Real time, a process for each seed: they mostly wait.
+.PHONY: prove-demo
+SEEDS ?= 1-10
+prove-demo: all ## ten seeds of the demo at once: the limit, what was found, what was used; SEEDS
+	@$(PYTHON) tests/prove/demo.py --flyball $(BUILD)/flyball --seeds $(SEEDS) \
+	  --json $(BUILD)/prove-demo.json
+
 .PHONY: prove-pages
 prove-pages: $(BUILD)/san/tests/unit/test_engine_overnight ## 200 pages, a night, a mute origin
 	@$<

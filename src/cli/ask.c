@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ask.c - a client of one request: it writes, it reads to the end, it closes. */
+#define _GNU_SOURCE /* struct ucred */
 #include "cli/ask.h"
 
 #include <errno.h>
@@ -105,6 +106,14 @@ static int take_apart(struct ask *a, struct buffer *all)
     return a->body.failed ? -ENOMEM : 0;
 }
 
+static int64_t pid_of(int fd)
+{
+    struct ucred there = {0};
+    socklen_t size = sizeof there;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &there, &size) == 0 ? (int64_t)there.pid : 0;
+}
+
 int fb_ask(struct ask *a, const char *method, const char *target, const void *body, size_t size)
 {
     struct buffer out = BUFFER_INIT;
@@ -114,6 +123,7 @@ int fb_ask(struct ask *a, const char *method, const char *target, const void *bo
     int fd = fb_buffer_text(&a->where) ? dial(a->where.bytes) : -ENOMEM;
     if (fd < 0)
         return fd;
+    a->pid = pid_of(fd);
     fb_buffer_add_text(&out, method);
     fb_buffer_add_char(&out, ' ');
     fb_buffer_add_text(&out, target);
@@ -190,8 +200,8 @@ static void make_target(const char *name, const char *query, bool json,
     }
 }
 
-bool fb_ask_view_into(const char *name, const char *query, bool json,
-                      const struct view_style *style, struct buffer *to)
+int64_t fb_ask_view_into(const char *name, const char *query, bool json,
+                         const struct view_style *style, struct buffer *to)
 {
     struct ask a = {0};
     struct buffer target = BUFFER_INIT;
@@ -203,13 +213,13 @@ bool fb_ask_view_into(const char *name, const char *query, bool json,
         fb_buffer_add(to, a.body.bytes, a.body.size);
     fb_buffer_fini(&target);
     fb_ask_fini(&a);
-    return answers;
+    return answers ? (a.pid > 0 ? a.pid : 1) : 0;
 }
 
 int fb_ask_view(const char *name, const char *query, bool json, const struct view_style *style)
 {
     struct buffer b = BUFFER_INIT;
-    bool answers = fb_ask_view_into(name, query, json, style, &b);
+    bool answers = fb_ask_view_into(name, query, json, style, &b) > 0;
 
     if (answers && !b.failed)
         (void)fwrite(b.bytes, 1, b.size, stdout);

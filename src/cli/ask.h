@@ -21,6 +21,7 @@ struct ask {
     const char *trace;   /* a traceparent that goes with the request; NULL: none */
     struct buffer where; /* the socket that was tried */
     int status;          /* of the answer */
+    int64_t pid;         /* of the daemon that gave it */
     struct buffer body;  /* of it; NUL is not part of it */
 };
 
@@ -48,9 +49,9 @@ int fb_ask_view(const char *name, const char *query, bool json, const struct vie
 /* The same, styled as standard output is, with at most one parameter: NULL as `value`, none. */
 int fb_ask_about(const char *command, const char *name, const char *value, bool json, bool verbose);
 
-/* The same into a buffer. True: the daemon has answered. */
-bool fb_ask_view_into(const char *name, const char *query, bool json,
-                      const struct view_style *style, struct buffer *to);
+/* The same into a buffer. The process of the daemon that has answered; 0: none has. */
+int64_t fb_ask_view_into(const char *name, const char *query, bool json,
+                         const struct view_style *style, struct buffer *to);
 
 /*
  * The same of what a daemon alone knows, with this query (NULL: none): where it does not answer, or

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -20,6 +21,7 @@
 #include "store/runs.h"
 
 #define NAME      "demo"
+#define FDS_LEFT  32   /* for the daemon, its batch and a few connections */
 #define SEED_WIDE 9000 /* seeds that nobody chose are short, so that they can be repeated */
 
 struct demo_line {
@@ -294,6 +296,27 @@ static int run_batch(struct race *r)
     return run_daemon(&o, r);
 }
 
+/* With fewer descriptors it would wait for an API that it cannot reach, as if that were down. */
+static int see_descriptors(struct fly_error *err)
+{
+    struct rlimit most = {0};
+    int fd[FDS_LEFT];
+    int count = 0;
+
+    while (count < FDS_LEFT && (fd[count] = dup(STDERR_FILENO)) >= 0)
+        count++;
+    int error = count < FDS_LEFT ? -errno : 0;
+    for (int i = 0; i < count; i++)
+        (void)close(fd[i]);
+    if (error == -EMFILE && getrlimit(RLIMIT_NOFILE, &most) == 0)
+        (void)snprintf(err->text, sizeof err->text,
+                       "too few file descriptors: 'ulimit -n' allows %lld, and it needs %lld",
+                       (long long)most.rlim_cur, (long long)most.rlim_cur + FDS_LEFT - count);
+    else if (error < 0)
+        (void)snprintf(err->text, sizeof err->text, "%s", strerror(-error));
+    return error;
+}
+
 /* The race itself. 0 or more: the exit code; or a negative errno with a sentence. */
 static int race(const struct demo_place *place, const struct demo_line *line,
                 struct demo_show *show, struct fly_error *err)
@@ -307,6 +330,8 @@ static int race(const struct demo_place *place, const struct demo_line *line,
     int error = fb_demo_api_start(&r.api, r.secret.text, dialect, seed, err);
     if (error == 0 && line->compare)
         error = fb_demo_rivals_start(r.rivals, &r.secret, dialect, r.requests, seed, err);
+    if (error == 0)
+        error = see_descriptors(err);
     if (error < 0) {
         (void)stop_all(&r, &nothing);
         return error;

@@ -230,6 +230,11 @@ static int read_all(struct fetch_parts *p, const struct fetch_line *l, int argc,
         !fb_view_report_is_html(l->report))
         error = complain("a report is a file named .html or .svg", "--report");
     o->plan = l->plan;
+    o->json = l->json;
+    if (error == 0 && l->json && !l->plan)
+        error = complain("only with --plan; results are JSON lines, and --progress=json tells how "
+                         "far it is",
+                         "--json");
     if (error == 0 && l->plan && (l->retry_failed || l->deferred))
         error = complain("what is to be done once more cannot be planned", "--plan");
     o->request_id = l->request_id;

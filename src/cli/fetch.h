@@ -29,6 +29,7 @@ struct fetch_line {
     bool keep_going;
     bool quiet;
     bool plan;
+    bool json;
     bool submit;
     const char *progress;
     const char *color;

@@ -57,11 +57,13 @@ const struct option_row fb_fetch_options[] = {
      .about = "keep answers with their validators, and ask again only if they have changed"},
 
     {"--submit", OPTION_FLAG(submit), .group = "Pace",
-     .about = "hand the batch to the daemon, which has limits and credentials of its own; a "
-              "$TRACEPARENT goes with it"},
+     .about =
+         "hand the batch to the daemon, which has limits and credentials of its own, and after a "
+         "restart wants it handed over again; a $TRACEPARENT goes with it"},
     {"--plan", OPTION_FLAG(plan),
      .about = "send nothing; say how many requests there are, which limit decides and how long "
               "they take"},
+    {"--json", OPTION_FLAG(json), .about = "with --plan: as one JSON object"},
     {"--robots", OPTION_FLAG(robots), .about = "read the robots.txt of each origin and keep to it"},
     {"--limit", OPTION_MANY(limits, "[HOST=]SPEC"), .expects = "a limit text such as 'rate=10/s'",
      .about = "the limit of every key, or of those of one host, as in flyball-limits(7)"},

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "cli/answer.h"
 #include "cli/ask.h"
 #include "cli/command.h"
@@ -175,6 +177,62 @@ static int show(const struct learned_line *line, const struct known *k)
     return fb_answer_print(&b);
 }
 
+/* Whether the daemon has shown this limit already. */
+static bool is_shown(const json_t *answer, const struct view_learned_row *r)
+{
+    const json_t *rows = json_object_get(answer, "learned");
+
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *there = json_array_get(rows, i);
+        const char *provider = json_string_value(json_object_get(there, "provider"));
+        const char *pool = json_string_value(json_object_get(there, "pool"));
+
+        if (provider && pool && strcmp(provider, r->provider) == 0 && strcmp(pool, r->pool) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What batches in processes of their own have learned, below what the daemon says. */
+static int show_beside(const struct learned_line *line, struct known *k, const json_t *answer)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < k->row_count; i++)
+        if (!is_shown(answer, &k->row[i]))
+            k->row[count++] = k->row[i];
+    k->row_count = count;
+    if (count == 0)
+        return EXIT_DONE;
+    puts("\nNot by the daemon, as saved:");
+    return show(line, k);
+}
+
+/* As the daemon has it, and what else the files know. The exit code, or -1: there is none. */
+static int ask(const struct learned_line *line)
+{
+    struct buffer b = BUFFER_INIT;
+    struct fly_error err = {""};
+    struct view_style style;
+    struct known k;
+
+    int code = fb_ask_about(NAME, "provider", line->provider, false, false);
+    if (code != EXIT_DONE)
+        return code;
+    fb_answer_style(&style);
+    json_t *answer = fb_ask_view_into(NAME, NULL, true, &style, &b) > 0
+                         ? json_loadb(b.bytes, b.size, 0, NULL)
+                         : NULL;
+    if (answer) {
+        if (fb_known_read(&k, line->provider, &err) == 0)
+            code = show_beside(line, &k, answer);
+        fb_known_free(&k);
+    }
+    json_decref(answer);
+    fb_buffer_fini(&b);
+    return code;
+}
+
 /* "reset", "reset github"; nothing: show. */
 static int read_words(struct learned_line *line, bool *ret_reset)
 {
@@ -205,9 +263,7 @@ static int learned_run(int argc, char **argv)
         read_words(&line, &is_reset) < 0)
         return EXIT_USAGE;
     /* What was raised and lowered is in the files alone. */
-    int exit_code = is_reset || line.verbose || line.json
-                        ? -1
-                        : fb_ask_about(NAME, "provider", line.provider, false, false);
+    int exit_code = is_reset || line.verbose || line.json ? -1 : ask(&line);
     if (exit_code >= 0)
         return exit_code;
     exit_code = fb_known_read(&k, line.provider, &err) < 0 ? fb_answer_fail(NAME, err.text)

@@ -7,9 +7,11 @@
 
 #include "cli/answer.h"
 #include "cli/ask.h"
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
+#include "fetch/paths.h"
 #include "util/alloc.h"
 
 #define NAME  "status"
@@ -96,6 +98,24 @@ static int show(const struct status_line *line, const struct known *k)
     return EXIT_UNKNOWN;
 }
 
+/* As the daemon has it, and what else runs. The exit code, or -1: there is none. */
+static int ask(bool json)
+{
+    struct buffer b = BUFFER_INIT, folder = BUFFER_INIT;
+    struct fly_error err = {""};
+    struct view_style style;
+
+    fb_answer_style(&style);
+    int64_t pid = fb_ask_view_into(NAME, NULL, json, &style, &b);
+    if (pid > 0 && fb_state_folder(&folder, &err) == 0 && fb_buffer_text(&folder))
+        fb_beside_add(folder.bytes, pid, json, &style, &b);
+    fb_buffer_fini(&folder);
+    if (pid > 0)
+        return fb_answer_print(&b);
+    fb_buffer_fini(&b);
+    return -1;
+}
+
 static int status_run(int argc, char **argv)
 {
     struct status_line line = {0};
@@ -108,7 +128,7 @@ static int status_run(int argc, char **argv)
         fprintf(stderr, "flyball " NAME ": one batch at a time\n");
         return EXIT_USAGE;
     }
-    int exit_code = line.words.count > 0 ? -1 : fb_ask_about(NAME, NULL, NULL, line.json, false);
+    int exit_code = line.words.count > 0 ? -1 : ask(line.json);
     if (exit_code >= 0)
         return exit_code;
     exit_code =

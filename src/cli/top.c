@@ -15,6 +15,7 @@
 
 #include "cli/answer.h"
 #include "cli/ask.h"
+#include "cli/beside.h"
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
@@ -104,8 +105,11 @@ static int picture(const struct top_line *line, const char *folder, bool is_scre
 
     fb_answer_style(&style);
     style.rows = is_screen && style.rows > 1 ? style.rows - 1 : 0;
-    if (fb_ask_view_into(NAME, NULL, line->json, &style, to))
+    int64_t pid = fb_ask_view_into(NAME, NULL, line->json, &style, to);
+    if (pid > 0) {
+        fb_beside_add(folder, pid, line->json, &style, to);
         return 1; /* it goes on for as long as the daemon does */
+    }
     int error = fb_runs_read(folder, &all);
     if (error < 0)
         return error;

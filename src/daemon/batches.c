@@ -348,6 +348,7 @@ static int read_options(struct work *b, const json_t *o, struct fly_error *err)
     b->options.retry_failed = flag_of(o, "retry_failed");
     b->options.deferred = flag_of(o, "deferred");
     b->options.keep_going = flag_of(o, "keep_going");
+    b->options.is_submitted = true;
     if (!b->options.list == !json_array_size(urls))
         return complain(err, "expected either a list or urls");
     if ((b->options.list && b->options.list[0] != '/') ||

@@ -345,6 +345,13 @@ struct engine_told {
     char header[64];          /* that told what is left, in small letters, or "the body" */
 };
 
+/* Failures of a key that speak against its host, one after another and all alike; 0: none. */
+struct engine_failures {
+    int32_t count;
+    int32_t status; /* that was answered; 0: nothing was */
+    char says[64];  /* what it is, where nothing was answered */
+};
+
 /* What a key is doing, for status and --plan. */
 struct engine_key_state {
     struct engine_key key;
@@ -359,6 +366,7 @@ struct engine_key_state {
     int64_t ready_at_ns;       /* <= now: it may send; FLY_NEVER: an answer decides */
     const char *cause;         /* "" or what it waits for */
     const struct engine_told *told;
+    struct engine_failures failures; /* the last ones; of a breaker, those that opened it */
 };
 
 /* Call `each` for every key, in no particular order. */

@@ -77,6 +77,7 @@ struct key {
     const char *preset; /* the name of what is known of the provider, or NULL */
     struct fly_reset_habit habit;
     struct engine_told told;
+    struct engine_failures failures;
     struct breaker breaker;
     struct pause pause;
     int64_t failed_ns;     /* the last time that it did */

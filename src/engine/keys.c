@@ -361,6 +361,7 @@ void fb_key_describe(const struct engine *e, const struct key *k, struct engine_
         .ready_at_ns = k->q.lane ? e->now_ns : k->q.wait_ns,
         .cause = k->q.lane ? "" : k->cause,
         .told = &k->told,
+        .failures = k->failures,
     };
 }
 

@@ -70,6 +70,7 @@ struct transfer {
     bool wants_file;    /* for a large body, and has none yet */
     bool refuses_private;
     bool was_refused;  /* by policy */
+    bool lacks_fds;    /* no socket could be opened: too many files are */
     bool was_not_paid; /* a re-send that found no permit */
     bool is_too_large;
     bool from_public;

@@ -47,6 +47,23 @@ static void note_open(struct engine *e, struct key *k, bool was_closed)
         &(struct event){.cause = "open", .until_ns = fb_breaker_ready_at(&k->breaker, e->now_ns)});
 }
 
+/*
+ * For whoever asks why nothing leaves: what came, and how often in a row. "The network failed" says
+ * less than the sentence of that failure; those of others have times in them, and are not alike.
+ */
+static void note_alike(struct key *k, enum failure f, const struct attempt_end *end)
+{
+    struct engine_failures now = {.count = 1, .status = end->status};
+    struct text t;
+
+    fb_text_init(&t, now.says, sizeof(now.says));
+    fb_text_add(&t, f == FAIL_NETWORK && end->sentence ? end->sentence : fb_failure_says(f));
+    if (k->failures.status == now.status &&
+        (now.status > 0 || strcmp(k->failures.says, now.says) == 0))
+        now.count = k->failures.count + 1;
+    k->failures = now;
+}
+
 static void note_failure(struct engine *e, struct key *k, int64_t sent_ns)
 {
     bool was_closed = k->breaker.state == BREAKER_CLOSED;
@@ -91,7 +108,8 @@ static void note_hope(struct engine *e, struct key *k)
 }
 
 /* Only what speaks against the host: a 404 or a refusal for rate is an answer like another. */
-static void note(struct engine *e, const struct attempt *a, enum failure f)
+static void note(struct engine *e, const struct attempt *a, enum failure f,
+                 const struct attempt_end *end)
 {
     enum failure_family family = fb_failure_family(f);
     bool is_against = family == FAMILY_TIMEOUT || family == FAMILY_NETWORK || family == FAMILY_5XX;
@@ -101,12 +119,16 @@ static void note(struct engine *e, const struct attempt *a, enum failure f)
             note_hope(e, a->key);
         return;
     }
+    if (is_against || (f == FAIL_THROTTLED && a->key->breaker.counts_429))
+        note_alike(a->key, f, end);
     if (is_against)
         note_failure(e, a->key, a->sent_ns);
     else if (f == FAIL_STOPPED || f == FAIL_MEMORY || f == FAIL_POLICY)
         fb_breaker_cancel(&a->key->breaker, a->sent_ns, e->now_ns);
     else
         note_answer(e, a->key, a->sent_ns, f == FAIL_THROTTLED);
+    if (f == FAIL_NONE && a->key->breaker.state == BREAKER_CLOSED)
+        a->key->failures = (struct engine_failures){.count = 0};
 }
 
 /* ------------------------------------------------------------------------------------- going on */
@@ -273,7 +295,7 @@ void fb_outcome(struct job *j, const struct attempt *a, const struct attempt_end
      * somebody said how often. */
     if (is_trial(a) && j->tries > 1 && !fb_manners_of(j->key, e)->recovery.bounds_all)
         j->tries--;
-    note(e, a, f);
+    note(e, a, f, end);
     fb_key_note_rate(e, a->key);
     tell(j, FB_EVENT_ANSWER, a, end, f, INT64_MIN, "");
     if (j->is_cancelled && f != FAIL_NONE)

@@ -100,8 +100,10 @@ curl_socket_t fb_net_open_socket(void *arg, curlsocktype purpose, struct curl_so
         return CURL_SOCKET_BAD;
     }
     fd = socket(a->family, a->socktype | SOCK_CLOEXEC, a->protocol);
-    if (fd < 0)
+    if (fd < 0) {
+        t->lacks_fds = errno == EMFILE || errno == ENFILE;
         return CURL_SOCKET_BAD;
+    }
     s = socket_get(n, fd);
     if (!s) {
         close(fd);

@@ -141,6 +141,19 @@ static void say_retry_after(struct view_key *v, int64_t now_ns)
     fb_text_add(&t, " ago.");
 }
 
+/* "; the last 5 answers were 500" */
+static void say_failures(struct text *t, const struct view_key *v)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_view_key_failures(v, &b);
+    if (b.size > 0 && fb_buffer_text(&b)) {
+        fb_text_add(t, "; ");
+        fb_text_add(t, b.bytes);
+    }
+    fb_buffer_fini(&b);
+}
+
 /* What the limiter knows nothing of: it would say that a request may start. */
 static void say_engine(struct view_key *v, int64_t now_ns)
 {
@@ -148,10 +161,10 @@ static void say_engine(struct view_key *v, int64_t now_ns)
         const char *cause;
         const char *says;
     } rows[] = {
-        {"breaker", "too many failures in a row, only trials leave."},
-        {"pause", "too many failures in a row, it is left alone for a while."},
-        {"concurrency", "as many requests as allowed are under way."},
-        {"disabled", "it is switched off."},
+        {"breaker", "too many failures in a row, only trials leave"},
+        {"pause", "too many failures in a row, it is left alone for a while"},
+        {"concurrency", "as many requests as allowed are under way"},
+        {"disabled", "it is switched off"},
     };
     struct text t;
 
@@ -160,6 +173,9 @@ static void say_engine(struct view_key *v, int64_t now_ns)
             continue;
         begin_why(&t, v, now_ns);
         fb_text_add(&t, rows[i].says);
+        if (fb_view_key_is_down(v, now_ns))
+            say_failures(&t, v);
+        fb_text_add(&t, ".");
     }
 }
 
@@ -181,7 +197,8 @@ static void show_wait(const struct engine_key_state *s, int64_t now_ns, struct v
     fb_view_put(v->why, sizeof(v->why), why.text);
     if (strcmp(fb_view_key_because(v, now_ns), "Retry-After") == 0)
         say_retry_after(v, now_ns);
-    else if (v->ready_ns > now_ns && strcmp(why.cause, "go") == 0)
+    else if (v->ready_ns > now_ns &&
+             (strcmp(why.cause, "go") == 0 || fb_view_key_is_down(v, now_ns)))
         say_engine(v, now_ns);
 }
 
@@ -203,6 +220,9 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->refused_hour = -1;
     v->broken_ns = s->broken_until_ns == FLY_NEVER ? 0 : s->broken_until_ns;
     v->flags = (s->is_enabled ? 0 : VIEW_KEY_DISABLED) | (s->is_broken ? VIEW_KEY_BROKEN : 0);
+    v->failed_count = s->failures.count;
+    v->failed_status = s->failures.status;
+    fb_view_put(v->failed, sizeof(v->failed), s->failures.says);
     show_limiter(s->limiter, now_ns, v);
     show_told(s->told, now_ns, v);
     show_wait(s, now_ns, v);

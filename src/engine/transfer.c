@@ -222,7 +222,7 @@ static int prepare(struct transfer *t, const struct attempt_request *r)
 
     fb_http_answer_init(&t->answer, &limits);
     t->fault = HTTP_FINE;
-    t->was_refused = t->was_not_paid = t->is_too_large = t->from_public = false;
+    t->was_refused = t->lacks_fds = t->was_not_paid = t->is_too_large = t->from_public = false;
     t->refuses_private = r->refuse_private;
     t->uploaded = 0;
     t->body_size = 0;
@@ -312,6 +312,7 @@ static void judge(struct transfer *t, CURLcode code, struct attempt_end *end)
         const char *sentence;
     } ours[] = {
         {t->was_refused, FAIL_POLICY, "a private address, where only public ones are allowed"},
+        {t->lacks_fds, FAIL_NETWORK, "too few file descriptors; 'ulimit -n' allows more"},
         {t->was_not_paid, FAIL_RESET, "the connection was lost; sending again had no permit"},
         {t->is_too_large, FAIL_TOO_LARGE, NULL},
         {t->body.failed || t->head.failed, FAIL_MEMORY, NULL},

@@ -66,7 +66,8 @@ struct fetch_options {
     const char *report;      /* a page or a picture at the end; NULL: none */
     const char *log;         /* a line for each event is appended there; NULL: nowhere */
     bool logs_logfmt;        /* ... as logfmt, else as JSON */
-    bool plan;               /* only say how long it would take; nothing is sent or changed */
+    bool plan;               /* only say how long it would take; nothing is sent or changed ... */
+    bool json;               /* ... as one JSON object */
     enum screen_mode progress;
     enum screen_color color;
     /* Told how far it is, four times a second and at the end; NULL: it is shown as usual. */
@@ -82,6 +83,7 @@ struct fetch_options {
     const char *cursor_name;
     int64_t pages_max;
     const char *command; /* that goes on where this one was stopped; NULL: there is none */
+    bool is_submitted;   /* to a daemon, which after a restart knows nothing of it */
     const char *ledger;  /* a path; NULL: the usual one; "none": limits are this process's own */
     /* Told a line for people; NULL: it goes to stderr. */
     void (*say)(void *to, const char *sentence);

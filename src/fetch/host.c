@@ -117,6 +117,7 @@ void fb_host_save(struct host *h)
 static void on_clock(uv_timer_t *timer)
 {
     fb_host_save(timer->data);
+    fb_host_restate(timer->data);
 }
 
 static void wake(void *context)

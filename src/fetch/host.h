@@ -20,12 +20,17 @@
 
 #include "engine/control.h"
 #include "engine/engine.h"
+#include "ledger/inner.h"
 
 struct config;
 struct host;
 
 /* The limit text that a configuration has for a key; of its provider, of a preset, of all. */
 const char *fb_provider_configured(const struct config *c, const struct engine_key *k);
+
+/* Whether a key is under a limit that another process has stated, not under `own`: which one. */
+bool fb_host_other_limit(struct fly_limiter *l, const char *own, char ret_text[FB_SPEC_BYTES],
+                         bool *ret_alone);
 
 struct host_options {
     void *user; /* first argument of the callbacks */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* host_parts.h - the host inside: host.c makes limiters, memory.c remembers them. */
+/* host_parts.h - the host inside: host.c makes limiters, memory.c keeps them, restate.c shares. */
 #ifndef FLYBALL_FETCH_HOST_PARTS_H
 #define FLYBALL_FETCH_HOST_PARTS_H
 
@@ -25,7 +25,9 @@ struct host {
     struct rng rng;
     unsigned char secret[FB_SIPHASH_SECRET_BYTES];
     bool is_closing;
-    bool told_ledger; /* that a key found no place in it */
+    bool told_ledger;      /* that a key found no place in it */
+    bool has_other_limit;  /* another process states the limit of a key that is in use ... */
+    bool told_other_limit; /* ... and that was said */
     void (*done)(void *arg);
     void *done_arg;
 };
@@ -43,5 +45,8 @@ void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_lim
 /* Save one key; true: it is remembered. */
 bool fb_memory_save_key(struct host *h, const struct engine_key_state *s);
 void fb_memory_fini(struct host *h);
+
+/* restate.c: see whose limits the keys in use are under, and state those of this process again. */
+void fb_host_restate(struct host *h);
 
 #endif

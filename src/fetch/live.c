@@ -77,6 +77,37 @@ static void put_path(char *field, size_t size, const char *path)
     fb_buffer_fini(&whole);
 }
 
+static void add_option(struct buffer *to, bool is_set, const char *option)
+{
+    fb_buffer_add_text(to, is_set ? option : "");
+}
+
+/* What goes on with a batch that a daemon was handed, of paths that a shell takes as they are. */
+static void say_submit(const struct fetch_options *o, const struct view_batch *b, char *field,
+                       size_t size)
+{
+    static const char PLAIN[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
+    struct buffer line = BUFFER_INIT;
+
+    if (o->journal || o->provider || b->list[strspn(b->list, PLAIN)] ||
+        b->output[strspn(b->output, PLAIN)])
+        return;
+    fb_buffer_add_text(&line, "flyball fetch --submit ");
+    fb_buffer_add_text(&line, b->list);
+    fb_buffer_add_text(&line, o->output ? " --jsonl " : " -o ");
+    fb_buffer_add_text(&line, b->output);
+    add_option(&line, o->request_id, " --request-id");
+    add_option(&line, o->no_bodies, " --no-bodies");
+    add_option(&line, o->conditional, " --conditional");
+    add_option(&line, o->robots, " --robots");
+    add_option(&line, o->paginate, " --paginate");
+    add_option(&line, o->keep_going, " --keep-going");
+    if (fb_buffer_text(&line) && line.size < size)
+        fb_view_put(field, size, line.bytes);
+    fb_buffer_fini(&line);
+}
+
 static void introduce(struct fetch *f, struct view_batch *b)
 {
     b->pid = (int64_t)getpid();
@@ -94,6 +125,8 @@ static void introduce(struct fetch *f, struct view_batch *b)
     put_path(b->journal, sizeof b->journal, f->journal_path);
     if (f->journal_path && f->o->command && f->o->list) /* URLs may hold what is secret */
         fb_view_put(b->command, sizeof b->command, f->o->command);
+    else if (f->journal_path && f->o->is_submitted && f->o->list)
+        say_submit(f->o, b, b->command, sizeof b->command);
 }
 
 static void open_run(const struct fetch *f, struct live *v)

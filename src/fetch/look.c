@@ -13,6 +13,7 @@
 #include "engine/control.h"
 #include "engine/show.h"
 #include "fetch/fetch_parts.h"
+#include "fetch/host.h"
 #include "util/text.h"
 
 #define NS_PER_S  INT64_C(1000000000)
@@ -145,7 +146,14 @@ static void show(struct look *l, const struct engine_key_state *s)
     const char *said_by = "";
     const char *spec = fb_provider_spec(l->fetch, &s->key, &said_by);
 
+    char other[FB_SPEC_BYTES];
+    bool is_alone;
+
     fb_show_key(s, l->now_ns, v);
+    if (!l->fetch->o->plan && fb_host_other_limit(s->limiter, spec, other, &is_alone)) {
+        spec = other;
+        said_by = "another process";
+    }
     fb_view_put(v->spec, sizeof v->spec, spec ? spec : "");
     fb_view_put(v->said_by, sizeof v->said_by, said_by);
 }
@@ -229,6 +237,8 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
     p->window_limit = v->window_limit;
     p->window_ns = v->window_ns;
     p->waits_ns = l->key[i].wait_ns;
+    p->is_down = fb_view_key_is_down(v, l->now_ns) && v->failed_count > 0;
+    p->failed_status = v->failed_status;
     p->retry_after_ns = v->retry_after_ns;
 }
 

@@ -12,6 +12,7 @@
 #include "fetch/paths.h"
 #include "util/buffer.h"
 #include "util/json.h"
+#include "view/view.h"
 #include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -83,6 +84,26 @@ static void add_json(const struct progress *p, struct buffer *to)
     fb_buffer_add_char(to, '}');
 }
 
+/* The answer with --json, flyball.plan/1. */
+static void add_answer(const struct progress *p, struct buffer *to)
+{
+    int64_t now_ns = p->now_s * NS_PER_S;
+    bool is_known = p->eta.span_ns != FB_ETA_UNKNOWN && p->total > p->done;
+
+    fb_view_json_begin("plan", now_ns, to);
+    fb_json_int(to, "requests", p->total - p->done);
+    fb_json_bool(to, "at_least", p->total_grows);
+    fb_json_int(to, "done", p->done);
+    fb_json_bool(to, "learning", p->learning);
+    if (is_known && p->eta.bound != ETA_BOUND_NOTHING)
+        fb_progress_bound_json(p, to);
+    if (is_known)
+        fb_words_json_span(to, "duration_s", p->eta.span_ns);
+    if (is_known && fb_after(now_ns, p->eta.span_ns) != FB_NEVER)
+        fb_words_json_instant(to, "finish", fb_after(now_ns, p->eta.span_ns), now_ns);
+    fb_buffer_add_char(to, '}');
+}
+
 /* What earlier batches were told: nothing has answered this one. Without it the plan knows less. */
 static void read_runs(struct fetch *f)
 {
@@ -103,7 +124,9 @@ void fb_plan_print(struct fetch *f)
     read_runs(f);
     fb_pulse_read(f, &p);
     fb_runs_free(&f->runs);
-    if (f->screen.mode == SCREEN_json)
+    if (f->o->json)
+        add_answer(&p, &b);
+    else if (f->screen.mode == SCREEN_json)
         add_json(&p, &b);
     else
         add_text(&p, &b);

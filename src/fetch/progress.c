@@ -129,6 +129,19 @@ static bool is_waiting(const struct progress *p)
     return p->waits_ns >= NS_PER_S;
 }
 
+/* "waits 56 s (500)": the server is why, and not a limit. */
+static void add_failure(const struct progress *p, struct buffer *to)
+{
+    if (!p->is_down)
+        return;
+    fb_buffer_add_text(to, " (");
+    if (p->failed_status > 0)
+        fb_buffer_add_int(to, p->failed_status);
+    else
+        fb_buffer_add_text(to, "no answer");
+    fb_buffer_add_char(to, ')');
+}
+
 static void add_eta(const struct progress *p, struct buffer *to)
 {
     bool is_learning = p->learning && p->done < p->total;
@@ -136,6 +149,7 @@ static void add_eta(const struct progress *p, struct buffer *to)
     if (is_waiting(p)) {
         fb_buffer_add_text(to, "waits ");
         fb_words_span(p->waits_ns, to);
+        add_failure(p, to);
         fb_buffer_add_text(to, has_eta(p) || is_learning ? ", " : "");
     }
     if (has_eta(p)) {
@@ -276,7 +290,7 @@ void fb_progress_plain(const struct progress *p, struct buffer *to)
     add_member(to, "deferred", p->deferred);
 }
 
-static void add_json_bound(const struct progress *p, struct buffer *to)
+void fb_progress_bound_json(const struct progress *p, struct buffer *to)
 {
     bool is_quota = p->eta.bound == ETA_BOUND_QUOTA;
     bool is_window = is_quota || p->eta.bound == ETA_BOUND_WINDOW;
@@ -301,7 +315,7 @@ static void add_json_eta(const struct progress *p, struct buffer *to)
     struct buffer at = BUFFER_INIT;
 
     fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, &at);
-    add_json_bound(p, to);
+    fb_progress_bound_json(p, to);
     fb_json_text(to, "eta", fb_buffer_text(&at));
     fb_json_real(to, "eta_s", (double)p->eta.span_ns / 1e9, 1);
     fb_buffer_fini(&at);

@@ -37,6 +37,8 @@ struct progress {
     int64_t window_limit; /* stated, where that decides */
     int64_t window_ns;
     int64_t waits_ns;       /* everything waits, so long from now; 0: it does not */
+    bool is_down;           /* ... because too much failed */
+    int32_t failed_status;  /* with this answer; 0: without one */
     int64_t retry_after_ns; /* with the last refusal; 0: nothing was said */
     int64_t now_s;          /* since 1970 */
     int64_t zone_s;         /* of the clock on the wall, east of Greenwich */
@@ -54,6 +56,9 @@ void fb_progress_json(const struct progress *p, struct buffer *to);
 
 /* "core 5000/h", "~12/s", "hold", "answers": what decides; nothing where nothing does. */
 void fb_progress_bound(const struct progress *p, struct buffer *to);
+
+/* The same as a member "bound" of a JSON object, with whose limit it is. */
+void fb_progress_bound_json(const struct progress *p, struct buffer *to);
 
 /* "[====>     ]", so wide with its brackets. */
 void fb_progress_bar(const struct progress *p, size_t width, struct buffer *to);

@@ -22,7 +22,7 @@ void fb_say(struct fetch *f, const char *format, ...)
     (void)vsnprintf(text, sizeof text, format, words);
     va_end(words);
     if (f->o->say)
-        f->o->say(f->o->to, text);
+        f->o->say(f->o->to, fb_screen_unnamed(text));
     else
         fb_screen_say(&f->screen, text, false);
 }
@@ -85,6 +85,41 @@ static void say_command(struct fetch *f)
 
 /* ---------------------------------------------------------------------------- the summary */
 
+/* Of what was finished before this run began: so many, and so many of those without success. */
+static int64_t before(const struct fetch *f, int64_t *ret_failed)
+{
+    int64_t sum = 0;
+
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++)
+        sum += (int64_t)f->found.items[s];
+    *ret_failed = (int64_t)(f->found.items[ENTRY_failed] + f->found.items[ENTRY_unknown]);
+    return sum;
+}
+
+/* All runs together: "; 600 of 600 done, 350 of them before, where 2 failed". */
+static void add_whole(struct fetch *f, struct buffer *to)
+{
+    int64_t failed;
+    int64_t earlier = before(f, &failed);
+    int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
+    char text[160];
+
+    if (earlier == 0)
+        return;
+    (void)snprintf(text, sizeof text, "; %lld", (long long)(earlier + fb_pulse_ended(f)));
+    fb_buffer_add_text(to, text);
+    if (total >= 0) {
+        (void)snprintf(text, sizeof text, " of %lld", (long long)total);
+        fb_buffer_add_text(to, text);
+    }
+    (void)snprintf(text, sizeof text, " done, %lld of them before", (long long)earlier);
+    fb_buffer_add_text(to, text);
+    if (failed > 0) {
+        (void)snprintf(text, sizeof text, ", where %lld failed", (long long)failed);
+        fb_buffer_add_text(to, text);
+    }
+}
+
 static void add_json_summary(const struct fetch *f, const struct engine_stats *s, int64_t spent_ns,
                              struct buffer *to)
 {
@@ -94,6 +129,8 @@ static void add_json_summary(const struct fetch *f, const struct engine_stats *s
     fb_json_text(to, "type", "summary");
     fb_json_int(to, "done", done);
     fb_json_int(to, "earlier", f->earlier);
+    if (f->list_ended)
+        fb_json_int(to, "total", f->seen);
     for (int i = ENTRY_done; i < ENTRY_STATES; i++)
         fb_json_int(to, fb_journal_outcome((enum entry_state)i), f->count[i]);
     fb_json_int(to, "requests", s->requests);
@@ -135,10 +172,12 @@ static void print_summary(struct fetch *f)
     struct engine_stats s;
 
     fb_engine_stats(f->engine, &s);
-    if (f->screen.mode == SCREEN_json)
+    if (f->screen.mode == SCREEN_json) {
         add_json_summary(f, &s, spent_ns, &line);
-    else
+    } else {
         add_summary(f, &s, spent_ns, &line);
+        add_whole(f, &line);
+    }
     const char *text = fb_buffer_text(&line);
     if (text && f->screen.mode == SCREEN_json)
         fb_screen_print(&f->screen, text);

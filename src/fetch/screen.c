@@ -11,7 +11,6 @@
 #include "util/json.h"
 #include "util/wrap.h"
 
-#define PREFIX       "flyball fetch: "
 #define WIDTH_UNSAID 80
 #define WIDTH_MIN    10
 #define ERASE        "\r\x1b[K"
@@ -92,14 +91,20 @@ void fb_screen_print(struct screen *s, const char *text)
     (void)fflush(stderr);
 }
 
+const char *fb_screen_unnamed(const char *sentence)
+{
+    static const char NAME[] = "flyball fetch: ";
+
+    return strncmp(sentence, NAME, strlen(NAME)) == 0 ? sentence + strlen(NAME) : sentence;
+}
+
 static void say_json(struct screen *s, const char *text, bool is_wait)
 {
-    size_t prefix = strncmp(text, PREFIX, strlen(PREFIX)) == 0 ? strlen(PREFIX) : 0;
     struct buffer b = BUFFER_INIT;
 
     fb_buffer_add_char(&b, '{');
     fb_json_text(&b, "type", is_wait ? "hold" : "message");
-    fb_json_text(&b, "text", text + prefix);
+    fb_json_text(&b, "text", fb_screen_unnamed(text));
     fb_buffer_add_char(&b, '}');
     if (fb_buffer_text(&b))
         fb_screen_print(s, b.bytes);

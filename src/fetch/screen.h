@@ -41,6 +41,9 @@ size_t fb_screen_width(void);
 void fb_screen_draw(struct screen *s, const char *line, size_t size);
 void fb_screen_clear(struct screen *s);
 
+/* A sentence without "flyball fetch: " in front, for whoever says himself who speaks. */
+const char *fb_screen_unnamed(const char *sentence);
+
 /* A line of its own; as JSON a message. `is_wait`: it stands out. */
 void fb_screen_say(struct screen *s, const char *text, bool is_wait);
 

@@ -11,6 +11,7 @@
 #include "ledger/body.h"
 #include "ledger/ledger.h"
 #include "ledger/life.h"
+#include "ledger/slot.h"
 
 int fb_limiter_load_first(struct fly_limiter *l, int64_t now_ns, int64_t passed_ns,
                           const void *bytes, size_t size)
@@ -44,6 +45,31 @@ bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns)
 bool fb_limiter_is_shared(const struct fly_limiter *l)
 {
     return fb_is_shared(l);
+}
+
+static bool is_alone(const struct slot *slot)
+{
+    for (int i = 0; i < FB_SEATS; i++) {
+        uint64_t who = atomic_load(&slot->seat[i].who);
+
+        if (who != 0 && who != fb_life_me() && !fb_life_is_over(who))
+            return false;
+    }
+    return true;
+}
+
+bool fb_limiter_spec(struct fly_limiter *l, char ret_text[FB_SPEC_BYTES], bool *ret_alone)
+{
+    _Static_assert(FB_SPEC_BYTES == FB_SLOT_SPEC_MAX, "a text of a slot fits");
+
+    if (!fb_is_shared(l) || !fb_enter(l))
+        return false;
+    const struct slot *slot = atomic_load(&fb_share_of(l)->slot);
+    memcpy(ret_text, slot->spec, FB_SPEC_BYTES);
+    ret_text[FB_SPEC_BYTES - 1] = '\0';
+    *ret_alone = is_alone(slot);
+    fb_leave(l);
+    return true;
 }
 
 static bool has_keys(struct head *head)

@@ -29,6 +29,15 @@ bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns);
 /* Whether it lies in a ledger, where others find what it knows. */
 bool fb_limiter_is_shared(const struct fly_limiter *l);
 
+#define FB_SPEC_BYTES 512 /* of a limit text in a ledger, its end included */
+
+/*
+ * The limit text that a limiter of a ledger is under: the last process that took the key has said
+ * it. `ret_alone`: no other living process has the key. False: it lies in no ledger, or another
+ * process keeps it.
+ */
+bool fb_limiter_spec(struct fly_limiter *l, char ret_text[FB_SPEC_BYTES], bool *ret_alone);
+
 /*
  * The secret of a ledger, the same for all who share it. `wanted`, unless NULL, becomes the secret
  * while there is no key in the file. 0, or -EBUSY when another process keeps the ledger.

@@ -227,6 +227,7 @@ static void settle_key(struct view_key *k)
     end_text(k->why, sizeof k->why);
     end_text(k->refused_item, sizeof k->refused_item);
     end_text(k->told_by, sizeof k->told_by);
+    end_text(k->failed, sizeof k->failed);
     k->rate = isfinite(k->rate) ? k->rate : 0.0;
     k->limit = isfinite(k->limit) ? k->limit : 0.0;
     k->permits = isfinite(k->permits) ? k->permits : -1.0;

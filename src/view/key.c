@@ -73,6 +73,31 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
     return is_told_to_wait(k) ? "Retry-After" : "refused";
 }
 
+void fb_view_key_failures(const struct view_key *k, struct buffer *to)
+{
+    bool is_answer = k->failed_status > 0;
+
+    if (k->failed_count <= 0)
+        return;
+    fb_buffer_add_text(to, "the last ");
+    if (k->failed_count > 1) {
+        fb_words_count(k->failed_count, to);
+        fb_buffer_add_text(to, is_answer ? " answers were " : " requests failed: ");
+    } else {
+        fb_buffer_add_text(to, is_answer ? "answer was " : "request failed: ");
+    }
+    if (is_answer)
+        fb_buffer_add_int(to, k->failed_status);
+    else
+        fb_buffer_add_text(to, k->failed);
+}
+
+bool fb_view_key_is_down(const struct view_key *k, int64_t now_ns)
+{
+    return k->ready_ns > now_ns &&
+           (strcmp(k->cause, "breaker") == 0 || strcmp(k->cause, "pause") == 0);
+}
+
 bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns)
 {
     return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns > 0 &&
@@ -272,6 +297,16 @@ static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct bu
         fb_json_int(to, "throttled_1h", k->refused_hour);
     if (k->told_by[0])
         fb_json_text(to, "told_by", k->told_by);
+    if (k->failed_count > 0) {
+        fb_json_name(to, "failures");
+        fb_buffer_add_char(to, '{');
+        fb_json_int(to, "in_a_row", k->failed_count);
+        if (k->failed_status > 0)
+            fb_json_int(to, "status", k->failed_status);
+        else
+            fb_json_text(to, "text", k->failed);
+        fb_buffer_add_char(to, '}');
+    }
     if (k->refused_ns == 0)
         return;
     fb_json_name(to, "last_refusal");

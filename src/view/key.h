@@ -75,6 +75,9 @@ struct view_key {
     int32_t quota_most_s;         /* the longest time until a reset that was told */
     char refused_item[VIEW_NAME]; /* the request that was refused */
     char told_by[VIEW_NAME];      /* the header or phrase that told of limits last, or "" */
+    int32_t failed_count;         /* of the last requests: failed alike, in a row */
+    int32_t failed_status;        /* what was answered; 0: nothing was */
+    char failed[VIEW_NAME];       /* what happened, where nothing was answered */
 };
 
 /* "github/core", "127.0.0.1:8080": a pool that is the only one goes without saying. */
@@ -107,6 +110,12 @@ bool fb_view_key_is_wrong(const struct view_key *k, int64_t now_ns);
  * start, where the requests are wrong.
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
+
+/* "the last 5 answers were 500"; nothing where the last request did not fail. */
+void fb_view_key_failures(const struct view_key *k, struct buffer *to);
+
+/* Whether it is left alone because too much failed. */
+bool fb_view_key_is_down(const struct view_key *k, int64_t now_ns);
 
 /* Which amount tells what is left. */
 enum view_left { VIEW_LEFT_NOTHING, VIEW_LEFT_QUOTA, VIEW_LEFT_WINDOW };

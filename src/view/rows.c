@@ -61,6 +61,25 @@ static const struct view_column KEY_COLUMNS[] = {
 };
 enum { KEY_COLUMN_COUNT = sizeof KEY_COLUMNS / sizeof KEY_COLUMNS[0] };
 
+/* "bucket", "4xx"; "breaker: 500" where too much fails. */
+static void add_why(struct view_table *t, const struct view_key *k, int64_t now_ns)
+{
+    bool is_off = k->flags & VIEW_KEY_DISABLED;
+
+    fb_buffer_add_text(&t->text, is_off                            ? "disabled"
+                                 : fb_view_key_is_wrong(k, now_ns) ? "4xx"
+                                 : k->ready_ns > now_ns            ? k->cause
+                                                                   : "");
+    if (!is_off && fb_view_key_is_down(k, now_ns) && k->failed_count > 0) {
+        fb_buffer_add_text(&t->text, ": ");
+        if (k->failed_status > 0)
+            fb_buffer_add_int(&t->text, k->failed_status);
+        else
+            fb_buffer_add_text(&t->text, k->failed);
+    }
+    fb_view_table_next(t);
+}
+
 static void add_key(struct view_table *t, const struct view_key *k, int64_t now_ns)
 {
     fb_view_key_name(k, &t->text);
@@ -77,10 +96,7 @@ static void add_key(struct view_table *t, const struct view_key *k, int64_t now_
     if (k->refused >= 0)
         fb_words_count(k->refused, &t->text);
     fb_view_table_next(t);
-    fb_view_table_add(t, k->flags & VIEW_KEY_DISABLED      ? "disabled"
-                         : fb_view_key_is_wrong(k, now_ns) ? "4xx"
-                         : k->ready_ns > now_ns            ? k->cause
-                                                           : "");
+    add_why(t, k, now_ns);
 }
 
 void fb_view_keys_table(const struct view_key *const *group, size_t group_count,

@@ -130,7 +130,8 @@ static void add_life(const struct view_batch *b, const struct view_style *style,
         fb_words_when(b->updated_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
-    if (b->exit_code != 0 || b->ended_ns == 0)
+    bool is_cut_off = b->total > fb_view_batch_ended(b);
+    if (b->exit_code != 0 || b->ended_ns == 0 || is_cut_off)
         add_line(to, "go on", b->command);
 }
 

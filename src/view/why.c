@@ -160,7 +160,9 @@ static void add_rule(const struct view_why *v, struct buffer *to)
                    !(k->flags & VIEW_KEY_SPENT);
     bool is_quota = strcmp(k->cause, "quota") == 0;
 
-    if ((is_hold || is_quota) && k->refused_ns > 0 && k->retry_after_ns > 0) {
+    if (fb_view_key_is_down(k, 0) && k->failed_count > 0) {
+        fb_view_key_failures(k, to);
+    } else if ((is_hold || is_quota) && k->refused_ns > 0 && k->retry_after_ns > 0) {
         fb_buffer_add_text(to, "Retry-After: ");
         fb_buffer_add_int(to, (k->retry_after_ns + NS_PER_S - 1) / NS_PER_S);
         fb_buffer_add_text(to, ", with status ");

@@ -294,6 +294,24 @@ def test_retries_are_bounded_and_told(asker, origin):
         assert ('1 request was made again after a failure' in told) == (retries == 1), told
 
 
+@pytest.mark.parametrize('answer', ['500', 'the connection was refused'])
+def test_of_a_provider_that_is_down_it_is_said_what_it_does(asker, origin, answer):
+    """Not only that a breaker is open: what came of the last requests."""
+    where = f'{origin.url}/status/{answer}' if answer == '500' else 'http://127.0.0.1:9'
+    urls = asker.write([f'{where}/{i}' for i in range(40)])
+    process = asker.begin(urls, '--jsonl', asker.out, '--limit', 'adapt=off')
+    wait_for(lambda: asker.batches()[0]['keys'][0].get('cause') in ('breaker', 'pause'), process)
+    key = asker.batches()[0]['keys'][0]
+    assert key['failures']['in_a_row'] >= 5
+    assert str(key['failures'].get('status', key['failures'].get('text'))) == answer
+    for said in (asker.ask('status'), asker.ask('top', '--once')):
+        assert re.search(f'(breaker|pause): {answer}', said.stdout), said.stdout
+    rule = asker.ask_json('why', f'{where}/1')['rule']
+    assert re.fullmatch(f'the last [0-9]+ .*{answer}', rule), rule
+    talk = stop(process)[1]
+    assert re.search(f'holding .*the last [0-9]+ .*{answer}', talk), talk
+
+
 def test_a_window_of_any_width_is_kept_to(asker, running):
     for columns in (40, 80, 160):
         here, there = pty.openpty()

@@ -171,6 +171,7 @@ def test_submitting_by_command(tmp_path):
             assert '--submit' in done.stderr
         done = d.command('fetch', '--submit', 'none.txt')
         assert done.returncode == 2 and 'none.txt' in done.stderr
+        assert done.stderr.count('flyball fetch:') == 1, done.stderr
 
 
 def test_a_batch_has_one_name(tmp_path):

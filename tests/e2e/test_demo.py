@@ -294,6 +294,22 @@ def test_whoever_runs_is_stopped_where_a_rival_cannot_start(tmp_path):
         assert libc.prctl(36, 0, 0, 0, 0) == 0
 
 
+@pytest.mark.parametrize('most', [20, 24, 27, 28, 30, 60])
+def test_too_few_descriptors_are_told_at_once(tmp_path, most):
+    """Not as an API that cannot be reached."""
+    done = subprocess.run(
+        ['prlimit', f'--nofile={most}', FLYBALL, 'demo', '--requests', '3', '--seed', '3'],
+        env=environment(tmp_path), cwd=tmp_path, text=True, stdin=subprocess.DEVNULL,
+        capture_output=True, check=False, timeout=LONG_S)
+    if most == 60:
+        assert done.returncode == 0 and '3 of 3 done' in done.stdout, done
+    else:
+        told = re.search(r"too few file descriptors: 'ulimit -n' allows (\d+), and it needs (\d+)",
+                         done.stderr)
+        assert done.returncode == 1 and int(told[1]) == most < int(told[2]) <= 60, done
+    assert not files(tmp_path)
+
+
 def test_mistakes(tmp_path):
     for words, said in ((['--dialect', 'gihub'], "did you mean 'github'?"),
                         (['--requests', '0'], '--requests'), (['--sed', '1'], '--seed')):

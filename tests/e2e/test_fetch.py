@@ -293,8 +293,25 @@ def test_interrupt_and_resume(batch, origin):
     done = batch.run(*words, *FAST)
     assert done.returncode == 0
     assert f'resuming: {some} done, {2000 - some} to go' in done.stderr
+    assert f'; 2000 of 2000 done, {some} of them before\n' in done.stderr, done.stderr
     assert len(batch.by_id()) == 2000
     assert len(origin.paths()) == 2000
+
+
+def test_too_few_descriptors_are_no_failure_of_the_host(batch, origin):
+    """As few as it opens before the first request: then none is left for a socket."""
+    said = []
+    for most in range(12, 40):
+        words = batch.command(*[f'{origin.url}/ok/{i}' for i in range(6)], '--jsonl', batch.out,
+                              '--fresh', '--retries', '0', '--limit', 'adapt=off')
+        done = subprocess.run(['prlimit', f'--nofile={most}', *words], cwd=batch.folder,
+                              env=batch.env, text=True, capture_output=True, check=False,
+                              stdin=subprocess.DEVNULL, timeout=LONG_S)
+        if done.returncode == 0:
+            break
+        said.append(done.stderr)
+    assert done.returncode == 0 and 'Too many open files' in said[0], said
+    assert any('too few file descriptors' in told for told in said), said
 
 
 def test_the_same_command_again_does_nothing(batch, origin):

@@ -37,6 +37,22 @@ def test_pages_say_what_the_tables_say():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_exit_codes_of_commands_are_those_of_the_page(tmp_path):
+    """Whoever only answers ends with 3 as well: no daemon, or nothing is known."""
+    said = {c: flyball(c, '--help').split('Exit: ')[-1].split('Examples:')[0] for c in COMMANDS}
+    codes = {c: set(re.findall(r'\b([0-9]+) [a-z]', said[c])) for c in COMMANDS}
+    assert {c for c in COMMANDS if codes[c] & {'4', '5'}} == {'fetch'}
+    told = re.search(r'^\.It 3\n(.*?)^\.It 4', page('flyball.1'), re.M | re.S)[1]
+    assert 'no daemon answers' in told and 'nothing is known' in told, told
+    assert 'Only commands that send requests end with 4 or 5' in page('flyball.1')
+    env = {**os.environ, 'XDG_STATE_HOME': str(tmp_path), 'XDG_RUNTIME_DIR': str(tmp_path)}
+    for command in ('why', 'status'):
+        assert '3' in codes[command], codes
+        done = subprocess.run([FLYBALL, command, 'nosuch'], env=env, capture_output=True,
+                              check=False)
+        assert done.returncode == 3, done
+
+
 @pytest.mark.parametrize('command', COMMANDS)
 def test_options_of_help_and_page_are_the_same(command):
     told = set(re.findall(r'^ +(?:-\w, )?(--[a-z0-9.-]+)', flyball(command, '--help'),

@@ -2,11 +2,14 @@
 """What is shipped for those who run flyball serve: a unit, rules and a dashboard of others."""
 import json
 import re
+import signal
 import subprocess
 from pathlib import Path
 
 from matches import Sites
-from served import Daemon
+from mock_api import Mock
+from schemas import check_answer
+from served import FLYBALL, Daemon, wait_for, write_list
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = ROOT / 'share/alerts.yaml'
@@ -59,3 +62,46 @@ def test_every_metric_that_is_named_is_there(tmp_path):
         named = set(NAME.findall(text))
         assert len(named) > 5, path
         assert named <= there, (path, named - there)
+
+
+def test_what_was_handed_over_has_to_be_again_after_a_restart(tmp_path):
+    """And whoever asks is told how; a command that does it goes on where it was."""
+    with Mock('--dialect', 'none') as mock:
+        url = write_list(tmp_path / 'list', mock.port, 200)
+        with Daemon(tmp_path) as d:
+            done = d.command('fetch', '--submit', url, '--jsonl', 'o.jsonl', '--no-bodies')
+            name = done.stdout.split(',')[0]
+            wait_for(lambda: mock.stats()['arrivals'] > 20)
+        said = d.command('status', name).stdout
+        told = json.loads(d.command('status', name, '--json').stdout)['batches'][0]
+        assert told['command'] == (f'flyball fetch --submit {url} --jsonl {tmp_path}/o.jsonl '
+                                   '--no-bodies')
+        assert 'go on' in said and '--submit' in said, said
+        with Daemon(tmp_path) as d:
+            assert not json.loads(d.command('status', '--json').stdout)['batches']
+            done = d.command(*told['command'].split()[1:])
+            assert d.wait_ended(done.stdout.split(',')[0])['items']['ok'] == 200
+        assert mock.stats()['accepted'] == 200  # none of them twice
+
+
+def test_what_runs_beside_it_is_shown(tmp_path):
+    """A fetch in the foreground is none of the daemon's, but whoever asks wants to see it."""
+    with Mock() as mock, Mock('--limit', 'rate=5/s burst=1', '--dialect', 'retry-after') as tight, \
+            Daemon(tmp_path) as d:
+        d.wait_ended(d.submit(list=write_list(tmp_path / 'list', mock.port, 3)))
+        assert 'others' not in json.loads(d.command('status', '--json').stdout)
+        assert 'processes of their own' not in d.command('status').stdout
+        with subprocess.Popen([FLYBALL, 'fetch', f'http://127.0.0.1:{tight.port}/{{1..2000}}', '-q',
+                               '--jsonl', 'beside.jsonl'], cwd=tmp_path, env=d.env) as beside:
+            told = wait_for(lambda: json.loads(d.command('status', '--json').stdout).get('others'))
+            assert [b['pid'] for b in told] == [beside.pid]
+            check_answer(json.loads(d.command('status', '--json').stdout), 'status')
+            check_answer(json.loads(d.command('top', '--once', '--json').stdout), 'top')
+            for words in (['status'], ['top', '--once']):
+                done = d.command(*words)
+                assert told[0]['name'][:12] in done.stdout.split('processes of their own')[1], done
+            wait_for(lambda: f'127.0.0.1:{tight.port} ' in d.command('learned').stdout)
+            done = d.command('learned').stdout
+            assert f'127.0.0.1:{tight.port} ' in done.split('Not by the daemon')[1], done
+            assert done.count(f'127.0.0.1:{mock.port} ') <= 1
+            beside.send_signal(signal.SIGINT)

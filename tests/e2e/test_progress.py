@@ -11,6 +11,7 @@ import pytest
 import terminal
 from batch import FLYBALL, LONG_S
 from mock_api import Mock
+from schemas import check_answer
 from terminal import drawn
 
 PACE = ['--limit', 'rate=40/s burst=1']
@@ -131,6 +132,14 @@ def test_a_plan_sends_nothing(batch):
         assert 'learned' in told['bound'] and told['duration'].startswith('not known')
         done = batch.run(urls, '--plan', '--rate', '2/s', '--progress=json')
         assert json.loads(done.stdout)['requests'] == 5000
+        done = batch.run(urls, '--plan', '--rate', '2/s', '--json')
+        told = check_answer(json.loads(done.stdout), 'plan')
+        assert told['requests'] == 5000 and told['bound']['by'] == '2.00/s'
+        assert 2400 < told['duration_s'] < 2600 and told['finish'] > told['now']
+        told = check_answer(json.loads(batch.run(urls, '--plan', '--json').stdout), 'plan')
+        assert told['learning'] and 'duration_s' not in told and 'finish' not in told
+        done = batch.run(urls, '--json')
+        assert done.returncode == 2 and 'only with --plan' in done.stderr
         done = batch.run(urls, '--plan', '--retry-failed')
         assert done.returncode == 2 and '--plan' in done.stderr
         assert api.stats()['arrivals'] == 0

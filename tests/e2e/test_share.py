@@ -4,7 +4,7 @@ import sqlite3
 import time
 
 import pytest
-from batch import FAST
+from batch import FAST, LONG_S
 from mock_api import Mock
 
 EACH = 60
@@ -33,6 +33,25 @@ def test_two_at_once_spend_one_budget(batch):
     # The first leaves at once; from one to the next there is a tenth of a second, whose ever it is.
     assert max(times) - min(times) > (2 * EACH - 1) / RATE - 1.0
     assert (batch.folder / 'ledger').exists()
+
+
+def test_a_limit_of_another_run_is_said_and_does_not_stay(batch):
+    """All that use a key keep one limit, whoever said it last. It goes with whom it came with."""
+    with Mock('--dialect', 'none') as mock:
+        url = f'http://127.0.0.1:{mock.port}'
+        long = batch.start(f'{url}/a/{{1..400}}', '--jsonl', batch.folder / 'a', '--limit',
+                           'rate=20/s burst=1')
+        mock.wait_for(lambda stats: stats['arrivals'] > 20)
+        short = batch.run(f'{url}/b/{{1..15}}', '--jsonl', batch.folder / 'b', '--limit',
+                          'rate=2/s burst=1')
+        assert short.returncode == 0, short.stderr
+        told = long.communicate(timeout=LONG_S)[1]
+        times = [float(row[1]) / 1e9 for row in mock.log()[0]]
+    assert long.returncode == 0, told
+    told = ' '.join(told.split())
+    assert 'another process has stated another limit, rate=2/s burst=1; it holds' in told, told
+    assert 'had stated, rate=2/s burst=1, holds no longer' in told, told
+    assert len(times) == 415 and 100 / (times[-1] - times[-101]) > 15  # as it was told itself
 
 
 def test_there_need_not_be_one(batch, origin):

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <flyball/state.h>
 
@@ -65,6 +67,47 @@ static void at_rest_nothing_is_out_or_spent(void **state)
     fly_limiter_free(l);
 }
 
+/* Whoever takes a key last says its limit; whether others have it, too, can be seen. */
+static void the_limit_text_of_a_key_that_others_have(void **state)
+{
+    struct fly_limiter *own = fly_limiter_new("rate=1/s", 0, 1, NULL);
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *l = limiter_of(ledger, "core", "rate=1/s burst=1");
+    char text[FB_SPEC_BYTES];
+    int go[2], ready[2];
+    bool is_alone = false;
+    char byte = 0;
+
+    (void)state;
+    assert_false(fb_limiter_spec(own, text, &is_alone));
+    fly_limiter_free(own);
+    assert_true(fb_limiter_spec(l, text, &is_alone) && is_alone);
+    assert_string_equal(text, "rate=1/s burst=1");
+    assert_int_equal(pipe(go) | pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct fly_ledger *there = ledger_at(place.path);
+        struct fly_limiter *other = limiter_of(there, "core", "rate=2/s");
+
+        if (!other || write(ready[1], "r", 1) != 1 || read(go[0], &byte, 1) != 1)
+            _exit(1);
+        _exit(0); /* it dies and gives nothing back */
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_true(fb_limiter_spec(l, text, &is_alone) && !is_alone);
+    assert_string_equal(text, "rate=2/s");
+    assert_int_equal(write(go[1], "g", 1), 1);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(fb_limiter_spec(l, text, &is_alone) && is_alone);
+    assert_string_equal(text, "rate=2/s");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(close(go[i]) | close(ready[i]), 0);
+    fly_limiter_free(l);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
 /* The secret of a ledger is that of all; it can be chosen only while nothing lies under it. */
 static void the_secret_of_a_ledger(void **state)
 {
@@ -97,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_is_loaded_into_what_is_new),
         cmocka_unit_test(at_rest_nothing_is_out_or_spent),
+        cmocka_unit_test(the_limit_text_of_a_key_that_others_have),
         cmocka_unit_test(the_secret_of_a_ledger),
     };
 

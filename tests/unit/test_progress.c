@@ -101,6 +101,11 @@ static void line_while_learning_and_when_learned(void **state)
     p.waits_ns = S;
     check_line(&p, 60, "127.0.0.1:80   41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
     check_line(&p, 50, " 41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
+    p.is_down = true;
+    check_line(&p, 60, " 41/600  20.1/s  429s 2  waits 1 s (no answer), ETA 46 s");
+    p.failed_status = 500;
+    check_line(&p, 50, " 41/600  20.1/s  429s 2  waits 1 s (500), ETA 46 s");
+    p.is_down = false;
     p.total_grows = true;
     p.waits_ns = 0;
     check_line(&p, 79, " 41/600+  20.1/s of ~12.0  429s 2  ETA at least 46 s, bound by ~12.0/s");

@@ -302,7 +302,7 @@ static void a_breaker_says_until_when(void **state)
     assert_true(k.broken_ns > k.seen_ns && k.broken_ns <= k.seen_ns + 300 * S);
     check_json(&k, k.seen_ns, "\"breaker_open\":true,\"breaker_until\":\"2023-");
     assert_string_equal(k.why, "Next start in 4 min 50 s: too many failures in a row, it is left "
-                               "alone for a while.");
+                               "alone for a while; the last 20 answers were 500.");
     end(&r);
 }
 
