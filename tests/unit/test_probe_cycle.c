@@ -112,6 +112,26 @@ static void a_slow_one_is_counted_with_half_the_wait(void **state)
     assert_close((double)p->limit, 20.3, 0.5);
 }
 
+/* Neither what is refused at once again is a cycle, nor what stays shut. */
+static void a_cycle_is_long_and_ends_with_the_wait(void **state)
+{
+    (void)state;
+    for (int shut = 0; shut < 2; shut++) {
+        struct hand h = climb_refused();
+        struct probe *p = &h.c.probe;
+
+        p->since_refusal = shut ? 90 : NEAR - 2;
+        h.o.retry_after_ns = S;
+        refuse(&h);
+        if (shut)
+            ping(&h, 429);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, READ_CLIMB);
+        assert_true(p->phase != PROBE_FIRST && p->cuts == 1);
+        assert_no_raise(&h);
+    }
+}
+
 /* The lowered pace is not refused for long: it is the limit, and looked at much later. */
 static void a_pace_that_holds_is_the_limit(void **state)
 {
@@ -232,6 +252,7 @@ int main(void)
         cmocka_unit_test(cycles_that_do_not_differ_enough_go_on),
         cmocka_unit_test(a_long_cycle_is_enough),
         cmocka_unit_test(a_slow_one_is_counted_with_half_the_wait),
+        cmocka_unit_test(a_cycle_is_long_and_ends_with_the_wait),
         cmocka_unit_test(a_pace_that_holds_is_the_limit),
         cmocka_unit_test(a_climb_goes_on_slowly),
         cmocka_unit_test(what_was_let_through_is_kept),
