@@ -71,15 +71,18 @@ struct probe {
 
     /* belief; rates are units a second, amounts are units */
     float limit;
-    float burst;        /* what the provider stores on top of it */
-    float window_s;     /* length of its quota window; 0: none */
-    float limit_before; /* what to go back to when a trial is lost, or surprises were noise */
-    float unit;         /* what a request costs on average */
-    float noise_gap;    /* requests between refusals, on average */
-    float unrest;       /* evidence that they come closer together than that */
-    float soft_mean;    /* answers between bare 403s or 503s, on average */
-    float soft_proof;   /* evidence that those are refusals here */
-    float crowd;        /* evidence for a bound on what is in flight */
+    float burst;    /* what the provider stores on top of it */
+    float window_s; /* length of its quota window; 0: none */
+    union {
+        float limit_before; /* what to go back to: a trial was lost, or surprises were noise */
+        float cycle;        /* first climb: accepted from a wait that was told to the refusal */
+    };
+    float unit;       /* what a request costs on average */
+    float noise_gap;  /* requests between refusals, on average */
+    float unrest;     /* evidence that they come closer together than that */
+    float soft_mean;  /* answers between bare 403s or 503s, on average */
+    float soft_proof; /* evidence that those are refusals here */
+    float crowd;      /* evidence for a bound on what is in flight */
 
     /* measurement */
     float accepted; /* since empty_ns */
@@ -94,6 +97,7 @@ struct probe {
     union {
         float evidence; /* settled: requests that the limit was counted from */
         float held;     /* looking: a pace that lasted, and cannot come from what is stored */
+        float cycle_s;  /* first climb: how long `cycle` took; 0: there is none yet */
     };
     float latency_s; /* of answers, on average */
     float late;      /* share of grants that came late: the application is the limit */

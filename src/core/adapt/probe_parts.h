@@ -9,6 +9,7 @@
  *   probe_reading.c   what an episode meant
  *   probe_closed.c    the window that ended the first climb
  *   probe_second.c    a limit that is counted by the second
+ *   probe_cycle.c     a bucket that tells to wait for a second
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
@@ -216,6 +217,23 @@ static inline void fb_probe_set_by_second(struct probe *p, bool is)
     if (!fb_probe_was_told(p))
         p->log.by_second = is;
 }
+
+/* ---- probe_cycle.c ---- */
+
+/*
+ * Refused in the first climb, and told to wait: the limit, or 0 where it is not known yet and the
+ * pace went down instead. `rate` is the pace that was refused.
+ */
+float fb_probe_read_cycle(struct probe *p, float rate, float ping_cost);
+
+/* Whether the pace went down because a cycle was too short to measure. */
+static inline bool fb_probe_in_cycle(const struct probe *p)
+{
+    return p->phase == PROBE_FIRST && p->told_when && p->cycle_s > 0.0f;
+}
+
+/* And was not refused for long: the limit is in between. */
+float fb_probe_cycle_held(struct probe *p);
 
 /* ---- probe_soft.c ---- */
 

@@ -16,6 +16,8 @@
 
 #include "core/adapt/probe_parts.h"
 
+#define SLOW 25.0f /* requests a second: from a wait to a refusal too few of them are counted */
+
 /* An episode as a measurement. */
 struct reading {
     const struct answer *a;
@@ -437,7 +439,9 @@ static bool was_surprise(const struct probe *p, const struct reading *r)
  */
 static bool fell_little(const struct probe *p, const struct reading *r)
 {
-    return p->told_when && r->accepted >= 30.0f * p->unit && r->estimate > 0.9f * r->rate;
+    float least = r->accepted >= 150.0f * p->unit ? 0.85f : 0.9f; /* of the pace */
+
+    return p->told_when && r->accepted >= 30.0f * p->unit && r->estimate > least * r->rate;
 }
 
 /*
@@ -499,22 +503,44 @@ static void settle_at_share(struct probe *p, const struct reading *r)
     note_stored(p);
 }
 
+/* Whether it was told to wait for a second or two, and enough are counted from one to the next. */
+static bool is_cycle(const struct probe *p, const struct reading *r)
+{
+    bool slow = p->surprises > 0 && r->estimate < SLOW * p->unit;
+
+    if (p->phase != PROBE_FIRST || !p->told_when || slow)
+        return false;
+    return p->failed_pings == 0 && r->grants >= NEAR;
+}
+
+static void read_cycle(struct probe *p, const struct reading *r)
+{
+    float limit = fb_probe_read_cycle(p, r->rate, (float)r->a->cost);
+
+    assert(limit <= r->rate);
+    if (limit <= 0.0f)
+        return;
+    p->surprises = 0;
+    p->cuts = 1;
+    p->looked = true; /* what it stores is known */
+    fb_probe_settle(p, limit, 200.0f, r->a);
+}
+
 /*
  * The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. It
- * is none where it was told when to come again: then from half the pace, which was kept before.
- * What was stored in the wait lasts longer at that pace, and hides the limit less.
+ * is none where it was told when to come again.
  */
 static void read_climb(struct probe *p, const struct reading *r)
 {
     assert(fb_probe_climbing(p) && p->lean >= 0.0f);
 
+    if (is_cycle(p, r)) {
+        read_cycle(p, r);
+        return;
+    }
     if (is_isolated(p, r) && p->surprises == 0) {
         p->surprises = 1;
         p->limit_before = r->rate;
-        if (p->told_when) {
-            p->limit *= 0.5f;
-            p->rate *= 0.5f;
-        }
         return;
     }
     p->surprises = 0;

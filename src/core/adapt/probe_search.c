@@ -33,6 +33,12 @@ static float refused_by_look(const struct probe *p)
     return fb_probe_steady(p) ? fb_maxf(1.0f, fb_minf(under_way, 64.0f)) : 1.0f;
 }
 
+/* A refusal costs a second of waiting, and the limit was counted well. */
+static bool costs_second(const struct probe *p)
+{
+    return fb_probe_by_second(p) || (p->told_when && p->looked && p->window_s <= 0.0f);
+}
+
 static float seconds_to_look(const struct probe *p, float weight, const struct answer *a)
 {
     float seconds_each = p->unit / p->rate;
@@ -40,7 +46,7 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float age = fb_secs(a->now_ns - p->changed_ns);
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
-    float requests = fb_probe_by_second(p) ? REFUSAL_WORTH : LOOK_LEAST;
+    float requests = costs_second(p) ? REFUSAL_WORTH : LOOK_LEAST;
     float least = fb_maxf(noise * evidence * requests * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * refused_by_look(p) * age * seconds_each);
 
@@ -257,7 +263,7 @@ static void note_held(struct probe *p)
  */
 static float growth(const struct probe *p, const struct answer *a)
 {
-    if (a->in_flight >= 2)
+    if (a->in_flight >= 2 || (p->phase == PROBE_FIRST && p->told_when))
         return 1.15f;
     return fb_probe_has_room(p) && fb_probe_is_short(p) ? 4.0f : 2.0f;
 }
@@ -270,7 +276,7 @@ static void step_up(struct probe *p, const struct answer *a)
     if (!in_the_shadow(p) && p->rate < RATE_MAX) {
         p->lean = fb_minf(p->lean * growth(p, a), lean_at_risk(p));
         p->forgiven = false;
-        if (fb_probe_climbing(p))
+        if (fb_probe_climbing(p) && !p->told_when)
             p->surprises = 0; /* a refusal before this step was chance */
     }
     begin_step(p, a->now_ns);
@@ -289,7 +295,9 @@ static void settle_at_use(struct probe *p, const struct answer *a)
 
 static void next_step(struct probe *p, const struct answer *a)
 {
-    if (!application_limited(p, a))
+    if (fb_probe_in_cycle(p))
+        fb_probe_settle(p, fb_probe_cycle_held(p), 100.0f, a);
+    else if (!application_limited(p, a))
         step_up(p, a);
     else if (!fb_probe_climbing(p) && p->ahead > 1.2f * p->burst + 30.0f * p->unit)
         settle_at_use(p, a);

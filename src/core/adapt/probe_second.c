@@ -21,6 +21,8 @@
 #define SECOND_LEAST 12    /* requests: fewer are the same by chance */
 #define SECOND_MOST  250   /* more are not counted */
 #define FASTER       1.02f /* times what was counted: a bucket takes the pace itself */
+#define OUTLASTED_S  1.15f /* a pace that was kept for longer ... */
+#define OUTPACED     1.1f  /* ... and was less than this: it was counted itself */
 #define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: stays unused ... */
 #define UNEVEN_MOST  0.08f /* ... but no more than this */
 #define LATE_MOST    (60 * FB_NS_PER_S) /* later is long ago */
@@ -146,6 +148,17 @@ static bool agree(const struct probe *p)
     return (float)(off < 0 ? -off : off) <= 0.6f + (0.03f + uneven(p)) * (float)p->log.second;
 }
 
+/*
+ * A window that slides refuses a higher pace within its second. After more than that what was
+ * accepted in a second is the pace itself, which is the same as often as it is kept.
+ */
+static bool is_pace(const struct probe *p)
+{
+    float lasted_s = fb_secs(p->refused_ns - p->step_ns);
+
+    return lasted_s > OUTLASTED_S && p->rate < OUTPACED * fb_probe_second(p);
+}
+
 bool fb_probe_is_second(const struct probe *p)
 {
     assert(p->rate > 0.0f && p->unit >= 1.0f);
@@ -153,6 +166,8 @@ bool fb_probe_is_second(const struct probe *p)
     if (fb_probe_was_told(p) || p->window_s > 0.0f || !fb_probe_climbing(p))
         return false;
     if (p->log.second < SECOND_LEAST || p->log.second >= SECOND_MOST || !agree(p))
+        return false;
+    if (is_pace(p))
         return false;
     return p->rate > (FASTER - uneven(p)) * fb_probe_second(p);
 }

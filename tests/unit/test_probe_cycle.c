@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* A bucket that tells to wait for a second whenever it refuses. */
+#include "test_probe_hand.h"
+
+#include "test_probe.h"
+
+/* The climb was refused at 128/s, and goes on at half of it. */
+static struct hand climb_refused(void)
+{
+    struct hand h = first_climb(128.0f);
+    struct probe *p = &h.c.probe;
+
+    serve(&h, 40);
+    h.o.retry_after_ns = S;
+    refuse(&h);
+    h.o.retry_after_ns = FLY_ABSENT;
+    p->log.second = 60;
+    recover(&h, READ_CLIMB);
+    assert_true(p->phase == PROBE_FIRST && p->surprises == 1 && p->cycle_s == 0.0f);
+    assert_close((double)p->rate, 64.0, 0.01);
+    return h;
+}
+
+/* From the wait on so many were accepted in so long; then it is refused and told to wait. */
+static void cycle(struct hand *h, int accepted, int64_t lasted_ns)
+{
+    struct probe *p = &h->c.probe;
+
+    p->step_count = accepted;
+    p->since_refusal = accepted;
+    p->accepted = (float)accepted;
+    h->now_ns = p->next_ns = p->step_ns + lasted_ns - 10 * MS;
+    h->o.retry_after_ns = S;
+    refuse(h);
+    h->o.retry_after_ns = FLY_ABSENT;
+    recover(h, READ_CLIMB);
+    assert_no_raise(h);
+}
+
+static void two_cycles_tell_the_limit_and_the_store(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    cycle(&h, 90, 1400 * MS); /* 50 a second, and 20 that were stored */
+    assert_true(p->phase == PROBE_FIRST && p->surprises == 1);
+    assert_close((double)p->cycle, 90.0, 0.01);
+    assert_close((double)p->cycle_s, 1.4, 0.001);
+    assert_close((double)p->rate, 0.88 * 64.0, 0.01);
+    assert_close((double)(p->limit * (1.0f + p->lean)), (double)p->rate, 0.01);
+    cycle(&h, 185, 3300 * MS);
+    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0);
+    assert_close((double)p->limit, 50.0, 0.1);
+    assert_close((double)p->burst, 20.0, 0.3);
+    assert_close((double)p->margin, (double)MARGIN, 1e-6);
+    assert_true(p->look_ns - h.now_ns > 40 * S); /* a look costs a second more */
+}
+
+/* Neither what hardly differs tells anything, nor what an uneven line may have brought. */
+static void cycles_that_do_not_differ_enough_go_on(void **state)
+{
+    static const struct {
+        int accepted;
+        int64_t lasted_ns;
+        unsigned sway_ms;
+        bool tells;
+    } rows[] = {
+        {145, 2500 * MS, 0, true},  {145, 2500 * MS, 40, false}, {190, 3400 * MS, 40, true},
+        {110, 1790 * MS, 0, false}, {120, 2000 * MS, 0, false},  {60, 900 * MS, 0, false},
+        {135, 1790 * MS, 0, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climb_refused();
+        struct probe *p = &h.c.probe;
+
+        cycle(&h, 90, 1400 * MS);
+        p->sway_s = (float)rows[i].sway_ms / 1000.0f;
+        cycle(&h, rows[i].accepted, rows[i].lasted_ns);
+        assert_int_equal(p->phase, rows[i].tells ? PROBE_SETTLED : PROBE_FIRST);
+        if (!rows[i].tells) { /* the later is the one to go by */
+            assert_close((double)p->cycle, (double)rows[i].accepted, 0.01);
+            assert_close((double)p->rate, 0.88 * 0.88 * 64.0, 0.01);
+        }
+    }
+}
+
+/* What was stored in the wait hardly counts in so long. */
+static void a_long_cycle_is_enough(void **state)
+{
+    struct hand h = climb_refused();
+
+    (void)state;
+    cycle(&h, 500, 9500 * MS);
+    assert_int_equal(h.c.probe.phase, PROBE_SETTLED);
+    assert_close((double)h.c.probe.limit, 50.0, 0.1);
+}
+
+/* Of a slow one too few are counted: half of the wait is taken for stored. */
+static void a_slow_one_is_counted_with_half_the_wait(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->limit *= 0.5f;
+    p->rate *= 0.5f;
+    cycle(&h, 40, 1500 * MS);
+    assert_int_equal(p->phase, PROBE_SETTLED);
+    assert_close((double)p->limit, 20.3, 0.5);
+}
+
+/* Neither what is refused at once again is a cycle, nor what stays shut. */
+static void a_cycle_is_long_and_ends_with_the_wait(void **state)
+{
+    (void)state;
+    for (int shut = 0; shut < 2; shut++) {
+        struct hand h = climb_refused();
+        struct probe *p = &h.c.probe;
+
+        p->since_refusal = shut ? 90 : NEAR - 2;
+        h.o.retry_after_ns = S;
+        refuse(&h);
+        if (shut)
+            ping(&h, 429);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, READ_CLIMB);
+        assert_true(p->phase != PROBE_FIRST && p->cuts == 1);
+        assert_no_raise(&h);
+    }
+}
+
+/* The lowered pace is not refused for long: it is the limit, and looked at much later. */
+static void a_pace_that_holds_is_the_limit(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    cycle(&h, 90, 1400 * MS);
+    float rate = p->rate;
+    serve(&h, 299);
+    assert_int_equal(p->phase, PROBE_FIRST);
+    assert_true(p->rate == rate);
+    serve(&h, 2);
+    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0 && p->limit == rate);
+    assert_close((double)p->burst, 90.0 - 1.4 * (double)rate, 0.1);
+    assert_true(p->look_ns - h.now_ns > 40 * S);
+}
+
+/* Half the pace was not refused either: slowly up again, and it was no chance. */
+static void a_climb_goes_on_slowly(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    serve(&h, 301);
+    assert_int_equal(p->surprises, 1);
+    assert_close((double)p->rate, (1.0 + 1.15) * 32.0, 0.01);
+    assert_int_equal(p->phase, PROBE_FIRST);
+}
+
+/* Where the pace had hardly risen in the last second it goes on with what was let through. */
+static void what_was_let_through_is_kept(void **state)
+{
+    static const struct {
+        uint8_t second;
+        float told_left;
+        double rate;
+    } rows[] = {{120, -1.0f, 120.0}, {150, -1.0f, 128.0}, {90, -1.0f, 64.0}, {120, 10.0f, 64.0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = first_climb(128.0f);
+        struct probe *p = &h.c.probe;
+
+        serve(&h, 40);
+        h.o.retry_after_ns = S;
+        refuse(&h);
+        p->log.second = rows[i].second;
+        p->told_left = rows[i].told_left;
+        float limit = fb_probe_read_cycle(p, p->rate, 1.0f);
+        assert_true(limit == 0.0f);
+        assert_close((double)p->rate, rows[i].rate, 0.01);
+    }
+}
+
+/* Nobody counts the seconds where what is left is told. */
+static void who_is_told_what_is_left_has_no_sway(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    cycle(&h, 90, 1400 * MS);
+    h.o.retry_after_ns = S;
+    p->step_count = 145;
+    p->since_refusal = 145;
+    h.now_ns = p->next_ns = p->step_ns + 2490 * MS;
+    refuse(&h);
+    p->told_left = 10.0f;
+    p->told_pace = 0.0f;
+    assert_close((double)fb_probe_read_cycle(p, p->rate, 0.0f), 50.0, 0.1);
+}
+
+/* At an even pace a bucket lets the same through in every second: that is no window. */
+static void the_pace_itself_is_no_window(void **state)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->step_count = 90;
+    h.o.retry_after_ns = S;
+    h.now_ns = p->next_ns = p->step_ns + 1390 * MS;
+    refuse(&h);
+    p->log.second = p->log.second_before = 62;
+    assert_false(fb_probe_is_second(p));
+    p->step_ns += 300 * MS; /* within a second it is one */
+    assert_true(fb_probe_is_second(p));
+    p->step_ns -= 300 * MS;
+    p->log.second = p->log.second_before = 50; /* so is what is far below the pace */
+    assert_true(fb_probe_is_second(p));
+}
+
+/* In virtual time: a few refusals, and nearly all of it is used after them. */
+static void a_bucket_is_found_by_a_few_refusals(void **state)
+{
+    static const int bursts[] = {10, 20, 40};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bursts); i++) {
+        struct world w = {.kind = BUCKET, .rate = 50.0, .burst = bursts[i], .retry_after = true};
+
+        w.latency_ns = MS;
+        w.workers = 8;
+        begin(&w, "");
+        run_until(&w, 15 * S);
+        assert_true(accepted_rate(&w, 45 * S) >= 0.93 * 50.0);
+        assert_at_most(w.refused, 5);
+        end(&w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_cycles_tell_the_limit_and_the_store),
+        cmocka_unit_test(cycles_that_do_not_differ_enough_go_on),
+        cmocka_unit_test(a_long_cycle_is_enough),
+        cmocka_unit_test(a_slow_one_is_counted_with_half_the_wait),
+        cmocka_unit_test(a_cycle_is_long_and_ends_with_the_wait),
+        cmocka_unit_test(a_pace_that_holds_is_the_limit),
+        cmocka_unit_test(a_climb_goes_on_slowly),
+        cmocka_unit_test(what_was_let_through_is_kept),
+        cmocka_unit_test(who_is_told_what_is_left_has_no_sway),
+        cmocka_unit_test(the_pace_itself_is_no_window),
+        cmocka_unit_test(a_bucket_is_found_by_a_few_refusals),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
