@@ -110,6 +110,8 @@ static const struct standing standing[] = {
     {{.kind = BUCKET, .rate = 15, .burst = 10, .retry_after = true}, 15, 25, 0.95},
     {{.kind = BUCKET, .rate = 20, .burst = 30, .retry_after = true}, 20, 25, 0.95},
     {{.kind = WINDOW, .count = 300, .length_ns = MINUTE}, 5, 35, 0.95},
+    {{.kind = WINDOW, .count = 100, .length_ns = 10 * S}, 10, 60, 0.90},
+    {{.kind = WINDOW, .count = 100, .length_ns = 10 * S, .retry_after = true}, 10, 20, 0.95},
     {{.kind = WINDOW, .count = 3000, .length_ns = 10 * MINUTE}, 5, 60, 0.95},
     {{.kind = WINDOW, .count = 300, .length_ns = MINUTE, .retry_after = true}, 5, 20, 0.95},
     {{.kind = SLIDING, .count = 300, .length_ns = MINUTE}, 5, 35, 0.95},

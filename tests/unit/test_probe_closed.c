@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows that close: in the first climb, and far too early. */
+/* Windows that close: in the first climb, far too early, and once more. */
 #include "test_probe_hand.h"
 
 /* In the first climb at `rate` a second, which has grown with a time constant of `growth_s`. */
@@ -211,6 +211,197 @@ static void refused_far_too_early_is_an_echo(void **state)
     }
 }
 
+/* ---- counted once more ---- */
+
+/* A window that was seen to open `open_s` ago, of which `accepted` were used; now it is refused. */
+static struct hand in_window(float limit, float window_s, float open_s, float accepted)
+{
+    struct hand h = settled(limit, accepted);
+    struct probe *p = &h.c.probe;
+
+    p->window_s = window_s;
+    p->opening_seen = true;
+    p->reading = 2;
+    p->changed_ns = h.now_ns;
+    p->look_ns = h.now_ns + 30 * S;
+    p->total = accepted;
+    p->empty_ns = p->opened_ns = p->total_ns = h.now_ns - fb_span((double)open_s);
+    p->since_refusal = 100;
+    return h;
+}
+
+static bool is_put_off(const struct hand *h)
+{
+    const struct probe *p = &h->c.probe;
+
+    return (float)(p->look_ns - h->now_ns) / 1e9f * p->rate >= 0.99f * REFUSAL_WORTH;
+}
+
+/* From one opening that was told to the next there are whole windows: what fits in is known. */
+static void openings_that_are_told_are_whole_windows_apart(void **state)
+{
+    static const struct {
+        float window_s, open_s, accepted;
+        int wait_s;
+        bool guess, headers;
+        float found_s, limit; /* 0: not so */
+    } rows[] = {
+        {5.0f, 2.2f, 100.0f, 7, true, false, 10.0f, 10.0f}, /* it was a guess: another one */
+        {2.0f, 33.0f, 100.0f, 4, true, false, 0.0f, 0.0f},  /* nobody uses such a window */
+        {10.0f, 24.0f, 300.0f, 5, false, false, 10.0f, 10.0f},
+        {10.0f, 8.0f, 100.0f, 6, false, false, 0.0f, 0.0f}, /* not a multiple */
+        {60.0f, 14.0f, 100.0f, 6, false, false, 0.0f, 0.0f},
+        {10.0f, 5.0f, 100.0f, 5, false, true, 0.0f, 0.0f}, /* headers know better */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = in_window(45.0f, rows[i].window_s, rows[i].open_s, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+        p->reading = rows[i].guess ? 0 : 2;
+        p->told_reset_ns = rows[i].headers ? h.now_ns - S : FB_LONG_AGO;
+        h.o.retry_after_ns = rows[i].wait_s * S;
+        refuse(&h);
+        recover(&h, rows[i].limit > 0.0f ? READ_WINDOW : NULL);
+        assert_int_equal(is_put_off(&h), rows[i].limit > 0.0f);
+        assert_no_raise(&h);
+        if (rows[i].limit <= 0.0f)
+            continue;
+        assert_true(p->window_s == rows[i].found_s);
+        assert_close((double)p->limit, (double)rows[i].limit, 1e-3);
+    }
+}
+
+/* The climb got `total`, then it stayed shut for 8 s. */
+static struct hand climbed(float total)
+{
+    struct hand h = first_climb(100.0f);
+    struct probe *p = &h.c.probe;
+
+    p->latency_s = 0.01f;
+    p->total = p->accepted = total;
+    p->total_ns = p->empty_ns = h.now_ns - 6 * S;
+    p->since_refusal = 100;
+    refuse(&h);
+    ping(&h, 429);
+    assert_close(pause_s(&h), 8.0, 0.02);
+    recover(&h, READ_CLIMB);
+    return h;
+}
+
+/* A pace in between meets it again; a few say nothing about that. */
+static void what_stayed_shut_after_many_is_met_again(void **state)
+{
+    struct hand h = climbed(98.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    assert_true(p->phase == PROBE_DOUBT && p->opened_ns == h.o.sent_ns);
+    assert_close((double)p->limit, 27.0, 1.0); /* between 100 and 98 in 14 s */
+    assert_no_raise(&h);
+    h = climbed(40.0f);
+    assert_true(p->phase == PROBE_SETTLED);
+    assert_close((double)p->limit, 5.0, 0.1); /* no lower at once */
+}
+
+/* As many again: that is a window, the shortest that is long enough, and it is pinged for. */
+static void as_many_again_is_a_window(void **state)
+{
+    struct hand h = climbed(98.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    int64_t opened_ns = p->opened_ns;
+    serve(&h, 97);
+    refuse(&h);
+    ping(&h, 429);
+    assert_close((double)(h.pace.not_before_ns - opened_ns) / 1e9, 5.05, 0.02);
+    ping(&h, 429);
+    assert_close((double)(h.pace.not_before_ns - opened_ns) / 1e9, 10.05, 0.02);
+    recover(&h, READ_SHUT);
+    assert_true(p->window_s == 10.0f && p->opening_seen && p->opened_ns == h.o.sent_ns);
+    assert_close((double)p->limit, 9.8, 1e-3);
+    assert_close((double)p->total, 99.0, 1e-3);
+    assert_true(is_put_off(&h));
+    assert_no_raise(&h);
+    assert_says(&h, "window of 10 s");
+}
+
+/* Fewer, or more, or at once open again: that may be a bucket. */
+static void another_number_is_no_window(void **state)
+{
+    static const struct {
+        int served, failed;
+    } rows[] = {{70, 1}, {105, 1}, {97, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climbed(98.0f);
+        serve(&h, rows[i].served);
+        refuse(&h);
+        for (int k = 0; k < rows[i].failed; k++)
+            ping(&h, 429);
+        recover(&h, NULL);
+        assert_true(h.c.probe.window_s == 0.0f && !is_put_off(&h));
+    }
+}
+
+/* A window that opens when it is expected to, or holds as many as the one before, is known. */
+static void one_quota_is_counted_exactly(void **state)
+{
+    static const struct {
+        float limit, open_s, accepted, before;
+        bool seen, failed, exact;
+    } rows[] = {
+        {19.0f, 5.0f, 100.0f, 0.0f, true, false, true},
+        {19.0f, 5.0f, 100.0f, 0.0f, false, false, false}, /* nobody saw it open */
+        {19.0f, 5.0f, 20.0f, 0.0f, true, false, false},   /* a few */
+        {19.0f, 5.0f, 300.0f, 0.0f, true, false, false},  /* several */
+        {19.0f, 5.0f, 100.0f, 0.0f, true, true, false},   /* it opened late */
+        {19.0f, 5.0f, 100.0f, 100.0f, true, true, true},  /* but these are as many */
+        {21.0f, 5.0f, 100.0f, 0.0f, true, false, false},  /* half as many as it should be */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = in_window(rows[i].limit, 10.0f, rows[i].open_s, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+        p->opening_seen = rows[i].seen;
+        p->total += rows[i].before;
+        refuse(&h);
+        if (rows[i].failed)
+            ping(&h, 429);
+        recover(&h, READ_WINDOW);
+        assert_int_equal(is_put_off(&h), rows[i].exact);
+        assert_no_raise(&h);
+        if (rows[i].exact)
+            assert_close((double)p->limit, 10.0, 0.01);
+    }
+}
+
+/* Many within seconds: a minute is too long to wait, and one more may be refused. */
+static void who_climbed_fast_is_less_patient(void **state)
+{
+    static const struct {
+        float total;
+        int64_t climbed_s;
+        double pause_s;
+    } rows[] = {{98.0f, 6, 39.7}, {98.0f, 40, 60.05}, {40.0f, 6, 60.05}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = first_climb(100.0f);
+        struct probe *p = &h.c.probe;
+        p->total = p->accepted = rows[i].total;
+        p->total_ns = p->empty_ns = h.now_ns - rows[i].climbed_s * S;
+        p->since_refusal = 100;
+        refuse(&h);
+        ping(&h, 429);
+        ping(&h, 429);
+        assert_close(pause_s(&h), rows[i].pause_s, 0.3);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +412,12 @@ int main(void)
         cmocka_unit_test(the_window_before_must_have_fitted),
         cmocka_unit_test(refused_far_too_early_is_an_echo),
         cmocka_unit_test(fewer_workers_than_the_pace_needs),
+        cmocka_unit_test(openings_that_are_told_are_whole_windows_apart),
+        cmocka_unit_test(what_stayed_shut_after_many_is_met_again),
+        cmocka_unit_test(as_many_again_is_a_window),
+        cmocka_unit_test(another_number_is_no_window),
+        cmocka_unit_test(one_quota_is_counted_exactly),
+        cmocka_unit_test(who_climbed_fast_is_less_patient),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -410,6 +410,21 @@ static void a_look_upward_ends(void **state)
     }
 }
 
+/* A look that was under way is put off, with what it was about; one that was planned is not. */
+static void a_look_at_a_window_is_put_off(void **state)
+{
+    (void)state;
+    for (int looking = 0; looking < 2; looking++) {
+        union controller_state c = belief(PROBE_SETTLED, looking ? 0.1f : -0.1f);
+        c.probe.window_s = 10.0f;
+        c.probe.evidence = 0.0f;
+        fb_probe_resume(&c.probe, 100 * S);
+        double requests = (double)(c.probe.look_ns - 100 * S) / 1e9 * (double)c.probe.rate;
+        assert_close(requests, looking ? 2400.0 : 72.0, 1.0);
+        assert_close((double)c.probe.evidence, looking ? 200.0 : 0.0, 1e-6);
+    }
+}
+
 static void windows_are_known_by_their_opening(void **state)
 {
     union controller_state c = belief(PROBE_SETTLED, -0.1f);
@@ -528,6 +543,7 @@ int main(void)
         cmocka_unit_test(more_left_than_there_is),
         cmocka_unit_test(too_little_room),
         cmocka_unit_test(a_look_upward_ends),
+        cmocka_unit_test(a_look_at_a_window_is_put_off),
         cmocka_unit_test(windows_are_known_by_their_opening),
         cmocka_unit_test(figures_of_step),
         cmocka_unit_test(figures_of_the_others),

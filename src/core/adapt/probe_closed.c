@@ -7,6 +7,9 @@
  * shut. The window before it did not refuse: it held no more than this one did. Of the windows that
  * people use the first that is long enough for both is taken.
  *
+ * Where it closes a second time after as many it is that window once more; some of the first may
+ * have come in the window before, so it may be a little less.
+ *
  * Invariant: what fitted is no more than all that was accepted.
  */
 #include <assert.h>
@@ -54,4 +57,14 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
     if (open_s >= fb_secs(p->refused_ns - p->total_ns))
         return (struct closed){window_s, all};
     return (struct closed){window_s, all * (1.0f - fading(open_s / growth_s))};
+}
+
+bool fb_probe_quota_again(const struct probe *p, float accepted)
+{
+    float before = p->total - p->accepted; /* until it closed the time before */
+
+    assert(accepted >= 0.0f);
+    if (p->empty_ns > p->opened_ns || before < 12.0f * p->unit)
+        return false; /* it closed once more since then, or did never */
+    return accepted > 0.85f * before - p->unit && accepted < 1.02f * before + p->unit;
 }

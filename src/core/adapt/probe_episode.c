@@ -117,6 +117,16 @@ float fb_probe_share_let_through(const struct probe *p)
 }
 
 /*
+ * Where many were accepted within seconds there is much to lose in a minute, and what such a climb
+ * exhausted is a matter of seconds, too: after the second ping one more refusal is worth it.
+ */
+static bool is_less_patient(const struct probe *p)
+{
+    return p->failed_pings == 2 && p->also_refused == 0 && p->total >= MANY_FIRST * p->unit &&
+           fb_secs(p->refused_ns - p->total_ns) < 30.0f;
+}
+
+/*
  * Five refusals in a row are a ban in some places. A bucket has made something after a few
  * seconds; what is shut then is a window, and the first of them is waited for.
  */
@@ -128,7 +138,7 @@ static float patience_s(const struct probe *p)
     if (p->phase != PROBE_FIRST || p->told_when || row > 4)
         return 0.0f; /* a limit is known, or it is too late */
     if (row == 4 || p->failed_pings > 1)
-        return PATIENCE_S;
+        return is_less_patient(p) ? 0.0f : PATIENCE_S;
     return row == 3 || p->failed_pings > 0 ? 8.0f : 0.0f;
 }
 
@@ -177,15 +187,25 @@ static float closed_pause_s(const struct probe *p, bool slowly, int64_t now_ns)
     return fb_minf((slowly ? 1.0f : PING_GROWTH - 1.0f) * since_s, 3600.0f);
 }
 
+/* Once an opening was seen, or may have been, the next one is a round time after it. */
+static void wait_for_round(struct probe *p, int64_t now_ns)
+{
+    float since_s = fb_secs(now_ns - (p->opening_seen ? p->empty_ns : p->opened_ns));
+    float round_s = fb_probe_window_from(since_s + 0.5f * p->pause_s) + 0.05f;
+
+    assert(p->pause_s > 0.0f);
+    if (p->opening_seen || fb_probe_quota_again(p, p->accepted))
+        p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 2.0f * p->pause_s);
+}
+
 /*
- * Ping again when a window that people use would be open: once an opening was seen, the next one
- * is a round time after it. Before that only growing pauses help.
+ * Ping again when a window that people use would be open. Before an opening was seen only growing
+ * pauses help.
  */
 static void ping_refused(struct probe *p, int64_t now_ns)
 {
     bool slowly = p->pause_s >= 16.0f || fb_probe_may_stumble(p);
     float grown = (slowly ? 2.0f : PING_GROWTH) * p->pause_s;
-    float since = fb_secs(now_ns - p->empty_ns);
 
     assert(p->pause_s > 0.0f && now_ns >= p->refused_ns);
     if (p->window_s > 0.0f && p->failed_pings == 0)
@@ -199,10 +219,7 @@ static void ping_refused(struct probe *p, int64_t now_ns)
     grown = fb_maxf(grown, patience_s(p) - fb_secs(now_ns - p->refused_ns));
     /* What never refused by 429 may be an outage. */
     p->pause_s = fb_minf(fb_maxf(grown, 1.0f), fb_probe_says_429(p) ? 3600.0f : OUTAGE_MAX_S);
-    if (p->opening_seen) {
-        float round_s = fb_probe_window_from(since + 0.5f * p->pause_s) + 0.05f;
-        p->pause_s = fb_minf(fb_maxf(round_s - since, 0.5f), 2.0f * p->pause_s);
-    }
+    wait_for_round(p, now_ns);
 }
 
 void fb_probe_refused(struct probe *p, const struct answer *a)

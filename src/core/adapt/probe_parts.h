@@ -54,6 +54,7 @@
 #define PING_GROWTH   4.0f    /* of the pause between pings, 2 from 16 s on */
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
 #define CLOSED_ROW    4       /* refused beside the first, one in so many let through: it closed */
+#define MANY_FIRST    50.0f   /* accepted before the first refusal: worth another ping */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
 #define STORED_MOST   160.0f /* units that a pause made: more than most can store */
 #define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
@@ -168,6 +169,9 @@ struct closed {
  * seconds later.
  */
 struct closed fb_probe_guess_closed(const struct probe *p, float total, float shut_s);
+
+/* Whether `accepted` since the last opening is as much as was accepted before. */
+bool fb_probe_quota_again(const struct probe *p, float accepted);
 
 /* Whether a window ended the first climb: a bucket lets some of what is under way through. */
 static inline bool fb_probe_closed(const struct probe *p)

@@ -29,6 +29,8 @@ struct reading {
     float blocked_s; /* from the refusal to the ping that went through */
     float shut_s;    /* from the refusal to the last ping that was refused */
     float cycle;     /* units a second from opening to opening: exact for any kind of window */
+    float window_s;  /* the window, as the openings told say; 0: they were not told */
+    float whole_s;   /* from one to the next: some of those windows */
     int32_t grants;  /* since the refusal before */
 };
 
@@ -75,6 +77,32 @@ static float cycle_s(const struct probe *p, float open_s, float blocked_s)
     if (p->failed_pings > 0 && blocked_s > open_s && p->window_s > 0.0f)
         return fb_minf(open_s + blocked_s, fb_maxf(open_s, p->window_s));
     return open_s + blocked_s;
+}
+
+/* Nobody tells what is left, and it was told when it opens, twice, at an even pace. */
+static bool tells_openings(const struct probe *p)
+{
+    return p->told_when && p->opening_seen && p->lean < 0.0f && p->told_reset_ns == FB_LONG_AGO;
+}
+
+/*
+ * Openings are told in whole seconds, so that what is between two of them is known that well. A
+ * window that was seen to close only once (the first row of `readings`) is a guess: at an even pace
+ * it closes in the first window or the next, and people use round ones.
+ */
+static void note_whole_windows(const struct probe *p, struct reading *r)
+{
+    float from_s = 0.97f * (r->open_s + r->shut_s);
+    float to_s = r->open_s + r->blocked_s + 1.1f;
+    float window_s = p->reading == 0 ? fb_probe_window_from(from_s) : p->window_s;
+    float count = (float)(int64_t)(0.5f * (from_s + to_s) / window_s + 0.5f);
+    float whole_s = fb_maxf(count, 1.0f) * window_s;
+
+    assert(window_s > 0.0f && from_s <= to_s);
+    if (whole_s >= from_s && whole_s <= to_s) {
+        r->window_s = window_s;
+        r->whole_s = whole_s;
+    }
 }
 
 static struct reading measure(const struct probe *p, const struct answer *a)
@@ -161,6 +189,21 @@ static void open_window(struct probe *p, const struct answer *a)
 /* ---- windows ---- */
 
 /*
+ * After the first opening as many were accepted as before it, then it closed at once: a bucket
+ * makes some meanwhile, a window holds the same again.
+ */
+static bool was_again(const struct probe *p, const struct reading *r)
+{
+    return !p->opening_seen && p->failed_pings > 0 && fb_probe_quota_again(p, r->accepted);
+}
+
+/* It was shut no longer than its window, or the openings that were told say how long that is. */
+static bool is_known_window(const struct probe *p, const struct reading *r)
+{
+    return p->opening_seen && (r->shut_s <= p->window_s || r->window_s > 0.0f);
+}
+
+/*
  * It stayed shut for long, for the first time or for longer than its window: a quota window.
  * What opens sooner is measured like a bucket.
  */
@@ -168,9 +211,9 @@ static bool was_shut(const struct probe *p, const struct reading *r)
 {
     float least_s = p->told_when ? 1.2f * fb_secs(WAIT_BLUNT_NS) : SHUT_LEAST_S;
 
-    if (fb_probe_closed(p))
+    if (fb_probe_closed(p) || was_again(p, r))
         return true;
-    if (p->opening_seen && r->shut_s <= p->window_s)
+    if (is_known_window(p, r))
         return false;
     if (r->blocked_s <= fb_maxf(least_s, 4.0f * p->unit / r->rate))
         return false;
@@ -193,7 +236,7 @@ static float limit_since_start(struct probe *p, const struct reading *r)
     assert(p->window_s > 0.0f);
     /* Several windows have passed and the pace rose all the time: it lies in between. */
     if (total_s > p->window_s && r->rate > limit)
-        limit = __builtin_sqrtf(limit * r->rate);
+        limit = fb_minf(__builtin_sqrtf(limit * r->rate), limit * total_s / p->window_s);
     return limit;
 }
 
@@ -222,10 +265,39 @@ static void read_closed(struct probe *p, const struct reading *r)
     p->total = p->spent;
 }
 
+/* It is known exactly what fits into a window: nobody need look soon. */
+static void settle_exactly(struct probe *p, float limit, const struct reading *r)
+{
+    fb_probe_settle(p, not_above(p, limit, r), 200.0f, r->a);
+    float many_s = REFUSAL_WORTH * p->unit / p->rate;
+    p->look_ns = fb_max64(p->look_ns, fb_after(r->a->now_ns, fb_span(many_s)));
+}
+
+/*
+ * The shortest window that is long enough for both, from when it was open at the latest: if it is
+ * longer the next refusal tells, and what fits in is known.
+ */
+static void read_again(struct probe *p, const struct reading *r)
+{
+    float open_s = fb_secs(p->refused_ns - p->opened_ns);
+
+    p->window_s = fb_probe_window_from(0.995f * (open_s + r->shut_s));
+    p->cuts = 1;
+    settle_exactly(p, r->accepted / p->window_s, r);
+    open_window(p, r->a);
+    p->opening_seen = true;
+    p->total_ns = p->opened_ns;
+    p->total = r->accepted + p->spent; /* so many fit: to compare with */
+}
+
 static void read_shut(struct probe *p, const struct reading *r)
 {
     if (fb_probe_closed(p)) {
         read_closed(p, r);
+        return;
+    }
+    if (was_again(p, r)) {
+        read_again(p, r);
         return;
     }
     bool short_first = !p->opening_seen && r->shut_s < 30.0f;
@@ -266,19 +338,34 @@ static bool is_too_short(const struct probe *p, const struct reading *r)
     return r->cycle < 0.5f * p->limit && p->window_s < 60.0f && p->told_reset_ns == FB_LONG_AGO;
 }
 
+/*
+ * One quota was counted in a window that was seen to open: as many as in the one before, or it
+ * opened when it was expected to. The window is the shortest that may be, so a refusal would tell.
+ */
+static bool is_one_quota(const struct probe *p, const struct reading *r)
+{
+    if (!p->opening_seen || r->accepted < 30.0f * p->unit)
+        return false;
+    if (fb_probe_quota_again(p, r->accepted))
+        return true;
+    return p->failed_pings == 0 && fb_probe_in_one_window(p) && !is_too_short(p, r);
+}
+
 static void read_exhausted(struct probe *p, const struct reading *r)
 {
     float seen = fb_probe_window_from(0.97f * ((p->opening_seen ? r->open_s : 0.0f) + r->shut_s));
+    bool one = is_one_quota(p, r);
 
     assert(p->lean <= 0.0f);
     if (seen > p->window_s && r->open_s < 1.2f * p->window_s && fb_probe_in_one_window(p))
         p->window_s = seen;
-    else if (is_too_short(p, r))
+    else if (!one && is_too_short(p, r))
         p->window_s = fb_probe_window_from(2.0f * p->window_s);
-    float limit = r->cycle;
-    if (p->quotas > 0) /* one quota was spent at once: that count is exact */
-        limit = r->accepted / fb_maxf(p->window_s, r->open_s);
-    settle_few(p, not_above(p, limit, r), r);
+    float quota = r->accepted / fb_maxf(p->window_s, r->open_s);
+    if (one)
+        settle_exactly(p, quota, r);
+    else /* one that was spent at once counts exactly, too */
+        settle_few(p, not_above(p, p->quotas > 0 ? quota : r->cycle, r), r);
 }
 
 static void read_in_window(struct probe *p, const struct reading *r)
@@ -289,6 +376,9 @@ static void read_in_window(struct probe *p, const struct reading *r)
         float counted = fb_maxf(r->cycle, (p->spent - (float)r->a->cost) / p->window_s);
         float least = fb_maxf(fb_maxf(p->limit, p->held), fb_minf(counted, r->rate));
         fb_probe_settle(p, least, 200.0f, r->a);
+    } else if (r->window_s > 0.0f) {
+        p->window_s = r->window_s;
+        settle_exactly(p, r->accepted / r->whole_s, r);
     } else if (cycle_counts(p, r)) {
         read_exhausted(p, r);
     } else if (p->echoes < 3) {
@@ -527,6 +617,28 @@ static void read_cycle(struct probe *p, const struct reading *r)
 }
 
 /*
+ * It was shut for long, after many: a bucket that stores a lot, or a window, and then what was
+ * counted since the start says little. A pace in between soon meets it again.
+ */
+static void settle_between(struct probe *p, const struct reading *r)
+{
+    assert(p->phase == PROBE_FIRST && p->total > 0.0f);
+
+    p->cuts = 1;
+    fb_probe_settle(p, __builtin_sqrtf(r->estimate * r->rate), 0.0f, r->a);
+    p->look_ns = fb_after(r->a->now_ns, fb_span(1.1f * p->total / p->rate));
+    p->phase = PROBE_DOUBT;
+    p->opened_ns = p->pinged_ns;
+    note_stored(p);
+}
+
+/* Whether it stayed shut when it was asked again, and nobody told until when. */
+static bool stayed_shut(const struct probe *p, const struct reading *r)
+{
+    return p->failed_pings > 0 && !p->told_when && r->accepted >= MANY_FIRST * p->unit;
+}
+
+/*
  * The first limit met: one refusal may be chance. Stay at this pace, another soon measures it. It
  * is none where it was told when to come again.
  */
@@ -546,6 +658,8 @@ static void read_climb(struct probe *p, const struct reading *r)
     p->surprises = 0;
     if (p->phase == PROBE_FIRST && p->also_refused > 0)
         settle_at_share(p, r);
+    else if (p->phase == PROBE_FIRST && stayed_shut(p, r))
+        settle_between(p, r);
     else
         settle_again(p, r);
 }
@@ -665,6 +779,8 @@ void fb_probe_read(struct probe *p, const struct answer *a)
     struct reading r = measure(p, a);
     uint8_t i = 0;
 
+    if (tells_openings(p))
+        note_whole_windows(p, &r);
     note_gap(p, (float)r.grants);
     while (!readings[i].fits(p, &r))
         i++;

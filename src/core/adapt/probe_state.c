@@ -63,16 +63,21 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     FLAG(moves),
 };
 
-/* A look upward is not gone on with: back to where it began. */
-static void stop_looking(struct probe *p)
+/* A look upward is not gone on with: back to where it began. Whether there was one. */
+static bool stop_looking(struct probe *p)
 {
+    bool looked = p->lean > 0.0f;
+
     if (p->phase == PROBE_FIRST) {
         p->lean = 1.0f;
-        return;
+        return false;
     }
+    if (looked)
+        p->evidence = 200.0f; /* it was about what held meanwhile */
     if (p->phase == PROBE_DOUBT && p->lean > 0.0f)
         p->limit *= 2.0f; /* it was halved for the climb */
     p->lean = -p->margin;
+    return looked;
 }
 
 static float window_or_none(float window_s)
@@ -80,12 +85,23 @@ static float window_or_none(float window_s)
     return window_s < WINDOW_LEAST_S ? 0.0f : window_s;
 }
 
+/* A look that was planned comes in due time, one that was under way later. */
+static void begin_anew(struct probe *p, int64_t now_ns, bool looked)
+{
+    int64_t look_ns = p->look_ns;
+
+    assert(p->window_s >= 0.0f);
+    fb_probe_count_anew(p, now_ns);
+    if (p->window_s > 0.0f && !looked) /* it stores nothing: no need to wait */
+        p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
+}
+
 void fb_probe_resume(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
 
     p->window_s = window_or_none(p->window_s);
-    stop_looking(p);
+    bool looked = stop_looking(p);
     if (p->ceiling > 0.0f)
         p->limit = fb_minf(p->limit, p->ceiling);
     p->rate = fb_minf(p->rate, p->limit * (1.0f + p->lean));
@@ -97,10 +113,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
         p->told_until_ns = FB_LONG_AGO;
     p->next_ns = now_ns;
     assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
-    int64_t look_ns = p->look_ns;
-    fb_probe_count_anew(p, now_ns);
-    if (p->window_s > 0.0f) /* it stores nothing: no need to wait */
-        p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
+    begin_anew(p, now_ns, looked);
 }
 
 void fb_probe_learned(const union controller_state *c, const struct pace *pace,
