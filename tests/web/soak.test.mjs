@@ -10,7 +10,7 @@ const SECONDS = Number(process.env.SOAK_SECONDS || 60);
 const PROVIDERS = Number(process.env.SOAK_PROVIDERS || 20);
 const STRICT = Boolean(process.env.STRICT);
 const HEAP_MB = 5;
-const BUSY = STRICT ? 0.05 : 0.5;
+const BUSY = STRICT ? 0.05 * Math.max(1, PROVIDERS / 20) : 0.5; /* 5 % with the 20 of the check */
 let place;
 let browser;
 
