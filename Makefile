@@ -267,7 +267,7 @@ WEB_TEST = FLYBALL=$(CURDIR)/$(BUILD)/flyball WEB_MODULES=$(CURDIR)/$(WEB)/tests
 web-test: all $(WEB)/tests ## the dashboard in a real browser
 	@$(WEB_TEST) --test-concurrency=$(JOBS) --test-reporter=spec tests/web
 
-soak-web: all $(WEB)/tests ## the dashboard with 20 and 50 providers for SOAK_SECONDS (600), strictly
+soak-web: all $(WEB)/tests ## the dashboard with 20, then 50 providers for SOAK_SECONDS (600)
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=20 STRICT=1 \
 	  $(WEB_TEST) --test-reporter=spec tests/web/soak.test.mjs
 	@SOAK_SECONDS=$${SOAK_SECONDS:-600} SOAK_PROVIDERS=50 STRICT=1 \
