@@ -22,12 +22,9 @@ struct place {
 
 static inline struct place place_new(void)
 {
-    static int count;
-    struct place p;
+    struct place p = {.folder = "/tmp/flyball-test-XXXXXX"};
 
-    assert_true(snprintf(p.folder, sizeof(p.folder), "/tmp/flyball-test-%ld-%d", (long)getpid(),
-                         count++) > 0);
-    assert_int_equal(mkdir(p.folder, 0700), 0);
+    assert_non_null(mkdtemp(p.folder));
     assert_true(snprintf(p.path, sizeof(p.path), "%s/ledger", p.folder) > 0);
     return p;
 }
