@@ -188,12 +188,14 @@ const sentenceOf = (s, range) => {
     + `${limit ? `, limit ${rate(limit)}/s` : ''}, refused ${count(refused)} ${refused === 1 ? 'time' : 'times'}.`;
 };
 
-/* Every n-th sample, at most TABLE_ROWS of them. */
+/* Every n-th sample, at most TABLE_ROWS of them, and the same ones next time: few rows change. */
 const fillTable = (body, s) => {
+  const step = s.t.length > 1 ? s.t[1] - s.t[0] : 1;
   const every = Math.max(1, Math.ceil(s.t.length / TABLE_ROWS));
   const rows = [];
-  for (let i = s.t.length - 1; i >= 0 && rows.length < TABLE_ROWS; i -= every) {
-    rows.push(el('tr', {}, el('th', { scope: 'row' }, clock(new Date(s.t[i] * 1000))),
+  for (let i = s.t.length - 1; i >= 0 && rows.length < TABLE_ROWS; i--) {
+    if (Math.floor(s.t[i] / step) % every) continue;
+    rows.push(el('tr', { 'data-key': s.t[i] }, el('th', { scope: 'row' }, clock(new Date(s.t[i] * 1000))),
       el('td', {}, rate(s.sent[i] || 0)), el('td', {}, s.limit[i] == null ? '' : rate(s.limit[i])),
       el('td', {}, String(s.throttled[i] || 0))));
   }
