@@ -102,21 +102,22 @@ static void add_whole(struct fetch *f, struct buffer *to)
     int64_t failed;
     int64_t earlier = before(f, &failed);
     int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
-    char text[160];
 
     if (earlier == 0)
         return;
-    (void)snprintf(text, sizeof text, "; %lld", (long long)(earlier + fb_pulse_ended(f)));
-    fb_buffer_add_text(to, text);
+    fb_buffer_add_text(to, "; ");
+    fb_buffer_add_int(to, earlier + fb_pulse_ended(f));
     if (total >= 0) {
-        (void)snprintf(text, sizeof text, " of %lld", (long long)total);
-        fb_buffer_add_text(to, text);
+        fb_buffer_add_text(to, " of ");
+        fb_buffer_add_int(to, total);
     }
-    (void)snprintf(text, sizeof text, " done, %lld of them before", (long long)earlier);
-    fb_buffer_add_text(to, text);
+    fb_buffer_add_text(to, " done, ");
+    fb_buffer_add_int(to, earlier);
+    fb_buffer_add_text(to, " of them before");
     if (failed > 0) {
-        (void)snprintf(text, sizeof text, ", where %lld failed", (long long)failed);
-        fb_buffer_add_text(to, text);
+        fb_buffer_add_text(to, ", where ");
+        fb_buffer_add_int(to, failed);
+        fb_buffer_add_text(to, " failed");
     }
 }
 

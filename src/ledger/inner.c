@@ -52,7 +52,7 @@ static bool is_alone(const struct slot *slot)
     for (int i = 0; i < FB_SEATS; i++) {
         uint64_t who = atomic_load(&slot->seat[i].who);
 
-        if (who != 0 && who != fb_life_me() && !fb_life_is_over(who))
+        if (who != fb_life_me() && !fb_life_is_over(who))
             return false;
     }
     return true;

@@ -73,6 +73,14 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
     return is_told_to_wait(k) ? "Retry-After" : "refused";
 }
 
+void fb_view_key_failure(const struct view_key *k, struct buffer *to)
+{
+    if (k->failed_status > 0)
+        fb_buffer_add_int(to, k->failed_status);
+    else
+        fb_buffer_add_text(to, k->failed);
+}
+
 void fb_view_key_failures(const struct view_key *k, struct buffer *to)
 {
     bool is_answer = k->failed_status > 0;
@@ -86,10 +94,7 @@ void fb_view_key_failures(const struct view_key *k, struct buffer *to)
     } else {
         fb_buffer_add_text(to, is_answer ? "answer was " : "request failed: ");
     }
-    if (is_answer)
-        fb_buffer_add_int(to, k->failed_status);
-    else
-        fb_buffer_add_text(to, k->failed);
+    fb_view_key_failure(k, to);
 }
 
 bool fb_view_key_is_down(const struct view_key *k, int64_t now_ns)

@@ -111,6 +111,9 @@ bool fb_view_key_is_wrong(const struct view_key *k, int64_t now_ns);
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
 
+/* What came of the last request, which failed: "500", "the connection was refused". */
+void fb_view_key_failure(const struct view_key *k, struct buffer *to);
+
 /* "the last 5 answers were 500"; nothing where the last request did not fail. */
 void fb_view_key_failures(const struct view_key *k, struct buffer *to);
 

@@ -72,10 +72,7 @@ static void add_why(struct view_table *t, const struct view_key *k, int64_t now_
                                                                    : "");
     if (!is_off && fb_view_key_is_down(k, now_ns) && k->failed_count > 0) {
         fb_buffer_add_text(&t->text, ": ");
-        if (k->failed_status > 0)
-            fb_buffer_add_int(&t->text, k->failed_status);
-        else
-            fb_buffer_add_text(&t->text, k->failed);
+        fb_view_key_failure(k, &t->text);
     }
     fb_view_table_next(t);
 }
