@@ -88,6 +88,15 @@ static void remove_folder(char *path)
         (void)fts_close(tree);
 }
 
+/* "1.720" is the 720th of the one line that there is: nobody has seen that line. */
+static void name_item(char *id)
+{
+    const char *dot = strchr(id, '.');
+
+    if (dot)
+        memmove(id, dot + 1, strlen(dot + 1) + 1);
+}
+
 /* The record of the batch, for `flyball why last`: without the files and the API, which go. */
 static bool keep_record(const char *users)
 {
@@ -107,6 +116,7 @@ static bool keep_record(const char *users)
         fb_view_put(b->output, sizeof b->output, "none is kept");
         b->journal[0] = '\0';
         b->running = 0;
+        name_item(b->held.refused_item);
         b->key_count = 0;
         memset(b->key, 0, sizeof b->key);
         is_kept = fb_run_write(run, b);
@@ -119,12 +129,17 @@ static bool keep_record(const char *users)
 
 /* ---------------------------------------------------------------------------------- the reveal */
 
-static void tell_next(struct demo_show *s, bool compared, bool is_kept)
+/* With the seed it is the same limit again. */
+static void tell_next(struct demo_show *s, const struct demo_line *line, bool is_kept)
 {
-    if (!compared)
-        fb_demo_say(s, -1, "Next:  flyball demo --compare   the same job without a governor");
-    fb_demo_say(s, -1, "%s  flyball demo --dialect github|openai|ietf|none",
-                compared ? "Next:" : "     ");
+    long long seed = line->seed;
+
+    if (!line->compare)
+        fb_demo_say(s, -1,
+                    "Next:  flyball demo --seed %lld --compare   the same job without a governor",
+                    seed);
+    fb_demo_say(s, -1, "%s  flyball demo --seed %lld --dialect github|openai|ietf|none",
+                line->compare ? "Next:" : "     ", seed);
     fb_demo_say(s, -1, "       %sflyball fetch your-urls.txt",
                 is_kept ? "flyball why last   " : "");
 }
@@ -246,7 +261,7 @@ static bool conclude(void *to, int code)
     reveal(r->show, &r->secret, r->requests, &stats);
     if (r->line->compare)
         tell_rivals(r->show, r->requests, &stats, r->rivals);
-    tell_next(r->show, r->line->compare, keep_record(r->place->users));
+    tell_next(r->show, r->line, keep_record(r->place->users));
     bool stays = r->show->is_live && code != FETCH_INTERRUPTED;
     if (stays)
         fb_demo_say(r->show, -1, "Dashboard stays up; Ctrl-C ends.");

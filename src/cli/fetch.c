@@ -147,8 +147,10 @@ static int read_words(struct fetch_parts *p, const struct fetch_line *l)
         return complain("there is one list already", l->words.word[l->list ? 0 : 1]);
     if (!l->list && l->words.count == 1)
         o->list = l->words.word[0];
-    if (!o->list && !isatty(STDIN_FILENO))
+    if (!o->list && !isatty(STDIN_FILENO)) {
         o->list = "-";
+        o->list_unsaid = true;
+    }
     if (!o->list) {
         fb_help_command(stderr, &fb_command_fetch);
         return -EINVAL;

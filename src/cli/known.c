@@ -72,26 +72,21 @@ static struct view_key *find(struct known *k, const char *provider, const char *
     return NULL;
 }
 
-/* What is queued is queued only while the batch runs; other facts hold on. */
 static int add_batch_keys(struct known *k, const struct view_batch *b, const char *provider)
 {
     for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
-        struct view_key from = b->key[i];
+        const struct view_key *from = &b->key[i];
 
-        if (provider && strcmp(provider, from.provider) != 0)
+        if (provider && strcmp(provider, from->provider) != 0)
             continue;
-        if (!b->running) {
-            from.queued = from.in_flight = 0;
-            from.rate = 0.0;
-        }
-        struct view_key *to = find(k, from.provider, from.pool, from.credential);
-        if (to && to->seen_ns >= from.seen_ns)
+        struct view_key *to = find(k, from->provider, from->pool, from->credential);
+        if (to && to->seen_ns >= from->seen_ns)
             continue;
         if (!to)
             to = add_key(k);
         if (!to)
             return -ENOMEM;
-        *to = from;
+        *to = *from;
     }
     return 0;
 }
@@ -227,6 +222,31 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     if (error < 0 && !err->text[0])
         (void)snprintf(err->text, sizeof err->text, "%s", strerror(-error));
     return error;
+}
+
+static bool ends_with(const char *path, const char *word)
+{
+    size_t size = strlen(path);
+    size_t tail = strlen(word);
+
+    return size >= tail && strcmp(path + size - tail, word) == 0 &&
+           (size == tail || path[size - tail - 1] == '/' || word[0] == '/');
+}
+
+bool fb_known_has_path(const struct view_batch *b, const char *word)
+{
+    while (strncmp(word, "./", 2) == 0)
+        word += 2;
+    return *word &&
+           (ends_with(b->list, word) || ends_with(b->output, word) || ends_with(b->journal, word));
+}
+
+bool fb_known_is_meant(const struct view_batch *b, const char *word)
+{
+    const char *dash = strchr(b->name, '-');
+
+    return strncmp(b->name, word, strlen(word)) == 0 ||
+           (dash && strncmp(dash + 1, word, strlen(word)) == 0) || fb_known_has_path(b, word);
 }
 
 const struct view_batch *fb_known_batch(const struct known *k, const char *name)

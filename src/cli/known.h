@@ -42,6 +42,12 @@ void fb_known_free(struct known *k);
 /* The batch of this name, else the first whose name begins so. Or NULL. */
 const struct view_batch *fb_known_batch(const struct known *k, const char *name);
 
+/* Whether this is the end of the path of its list, output or journal. */
+bool fb_known_has_path(const struct view_batch *b, const char *word);
+
+/* The same, or the beginning of its name with or without "fetch-": as `flyball status` shows it. */
+bool fb_known_is_meant(const struct view_batch *b, const char *word);
+
 /* The key of a provider and a pool; of several the one that waits, or the latest. Or NULL. */
 const struct view_key *fb_known_find(const struct known *k, const char *provider, const char *pool,
                                      int64_t now_ns);

@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/known.h"
 #include "cli/options.h"
+#include "util/alloc.h"
 
 #include <flyball/ledger.h>
 
@@ -177,58 +178,113 @@ static int show(const struct learned_line *line, const struct known *k)
     return fb_answer_print(&b);
 }
 
-/* Whether the daemon has shown this limit already. */
-static bool is_shown(const json_t *answer, const struct view_learned_row *r)
+static double number(const json_t *row, const char *name)
 {
-    const json_t *rows = json_object_get(answer, "learned");
+    return json_number_value(json_object_get(row, name));
+}
 
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *there = json_array_get(rows, i);
-        const char *provider = json_string_value(json_object_get(there, "provider"));
-        const char *pool = json_string_value(json_object_get(there, "pool"));
+static const char *text(const json_t *row, const char *name)
+{
+    const char *value = json_string_value(json_object_get(row, name));
 
-        if (provider && pool && strcmp(provider, r->provider) == 0 && strcmp(pool, r->pool) == 0)
+    return value ? value : "";
+}
+
+/* An instant is told from now. */
+static int64_t instant(const json_t *row, const char *name, int64_t now_ns)
+{
+    const json_t *in_s = json_object_get(row, name);
+
+    return in_s ? now_ns + (int64_t)(json_number_value(in_s) * 1e9) : 0;
+}
+
+/* A row as the daemon has it; texts are those of `row`. */
+static struct view_learned_row row_of(const json_t *row, int64_t now_ns)
+{
+    return (struct view_learned_row){
+        .provider = text(row, "provider"),
+        .host = text(row, "host"),
+        .pool = text(row, "pool"),
+        .credential = text(row, "credential"),
+        .by = text(row, "by"),
+        .rate = number(row, "limit_per_s"),
+        .reduction = number(row, "reduction"),
+        .confidence = number(row, "confidence"),
+        .recovery_ns = (int64_t)(number(row, "recovery_s") * 1e9),
+        .changed_ns = instant(row, "changed_in_s", now_ns),
+        .saved_ns = instant(row, "saved_in_s", now_ns),
+    };
+}
+
+/* Whether the daemon has it, whose own is newer. */
+static bool is_shown(const struct known *daemons, const struct view_learned_row *r)
+{
+    for (size_t i = 0; i < daemons->row_count; i++) {
+        const struct view_learned_row *there = &daemons->row[i];
+
+        if (strcmp(there->provider, r->provider) == 0 && strcmp(there->pool, r->pool) == 0)
             return true;
     }
     return false;
 }
 
 /* What batches in processes of their own have learned, below what the daemon says. */
-static int show_beside(const struct learned_line *line, struct known *k, const json_t *answer)
+static int show_beside(const struct learned_line *line, const struct known *daemons)
 {
+    struct fly_error err = {""};
+    int code = EXIT_DONE;
     size_t count = 0;
+    struct known k;
 
-    for (size_t i = 0; i < k->row_count; i++)
-        if (!is_shown(answer, &k->row[i]))
-            k->row[count++] = k->row[i];
-    k->row_count = count;
-    if (count == 0)
-        return EXIT_DONE;
-    puts("\nNot by the daemon, as saved:");
-    return show(line, k);
+    int error = fb_known_read(&k, line->provider, &err);
+    for (size_t i = 0; error == 0 && i < k.row_count; i++)
+        if (!is_shown(daemons, &k.row[i]))
+            k.row[count++] = k.row[i];
+    k.row_count = count;
+    if (count > 0) {
+        puts("\nNot by the daemon, as saved:");
+        code = show(line, &k);
+    }
+    fb_known_free(&k);
+    return code;
+}
+
+static int show_all(const struct learned_line *line, const json_t *answer)
+{
+    const json_t *rows = json_object_get(answer, "learned");
+    size_t count = json_array_size(rows);
+    struct known daemons = {.row = fb_alloc((count + 1) * sizeof *daemons.row)};
+    int64_t now_ns = fb_answer_now();
+
+    if (!daemons.row)
+        return fb_answer_fail(NAME, "out of memory");
+    while (daemons.row_count < count) {
+        daemons.row[daemons.row_count] = row_of(json_array_get(rows, daemons.row_count), now_ns);
+        daemons.row_count++;
+    }
+    int code = show(line, &daemons);
+    if (code == EXIT_DONE)
+        code = show_beside(line, &daemons);
+    fb_free(daemons.row);
+    return code;
 }
 
 /* As the daemon has it, and what else the files know. The exit code, or -1: there is none. */
 static int ask(const struct learned_line *line)
 {
-    struct buffer b = BUFFER_INIT;
-    struct fly_error err = {""};
+    struct buffer query = BUFFER_INIT, b = BUFFER_INIT;
     struct view_style style;
-    struct known k;
 
-    int code = fb_ask_about(NAME, "provider", line->provider, false, false);
-    if (code != EXIT_DONE)
-        return code;
     fb_answer_style(&style);
-    json_t *answer = fb_ask_view_into(NAME, NULL, true, &style, &b) > 0
-                         ? json_loadb(b.bytes, b.size, 0, NULL)
-                         : NULL;
-    if (answer) {
-        if (fb_known_read(&k, line->provider, &err) == 0)
-            code = show_beside(line, &k, answer);
-        fb_known_free(&k);
+    if (line->provider) {
+        fb_buffer_add_text(&query, "provider=");
+        fb_ask_escape(&query, line->provider);
     }
+    bool answers = fb_ask_view_into(NAME, fb_buffer_text(&query), true, &style, &b) > 0;
+    json_t *answer = answers ? json_loadb(b.bytes, b.size, 0, NULL) : NULL;
+    int code = answer ? show_all(line, answer) : -1;
     json_decref(answer);
+    fb_buffer_fini(&query);
     fb_buffer_fini(&b);
     return code;
 }

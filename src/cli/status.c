@@ -30,31 +30,14 @@ static const struct option_row ROWS[] = {
     {0},
 };
 
-static bool ends_with(const char *path, const char *word)
-{
-    size_t size = strlen(path);
-    size_t tail = strlen(word);
-
-    return size >= tail && strcmp(path + size - tail, word) == 0 &&
-           (size == tail || path[size - tail - 1] == '/' || word[0] == '/');
-}
-
-/* By the beginning of its name, or by its list, output or journal; NULL: any. */
-static bool is_meant(const struct view_batch *b, const char *word)
-{
-    const char *dash = strchr(b->name, '-');
-
-    return !word || strncmp(b->name, word, strlen(word)) == 0 ||
-           (dash && strncmp(dash + 1, word, strlen(word)) == 0) || ends_with(b->list, word) ||
-           ends_with(b->output, word) || ends_with(b->journal, word);
-}
-
 /* A whole name is meant before any that only begins with it. */
 static bool is_chosen(const struct known *k, const struct view_batch *b, const char *word)
 {
     const struct view_batch *named = word ? fb_known_batch(k, word) : NULL;
 
-    return named && strcmp(named->name, word) == 0 ? b == named : is_meant(b, word);
+    if (named && strcmp(named->name, word) == 0)
+        return b == named;
+    return !word || fb_known_is_meant(b, word);
 }
 
 static int show(const struct status_line *line, const struct known *k)

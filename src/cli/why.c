@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "fetch/place.h"
+#include "view/rows.h"
 #include "view/words.h"
 
 #define NAME       "why"
@@ -29,8 +30,8 @@ struct why_line {
 #define OPTION_TARGET struct why_line
 
 static const struct option_row ROWS[] = {
-    {"", OPTION_MANY(words, "URL | ID | BATCH | last"),
-     .expects = "a URL, the id of an item, the name of a batch, or last",
+    {"", OPTION_MANY(words, "URL | HOST | ID | BATCH | LIST | last"),
+     .expects = "a URL or host, the id of an item, a batch or its list, or last",
      .choices = (const char *const[]){"last", NULL}, .is_open = true},
     {"--json", OPTION_FLAG(json), .about = "one JSON object"},
     {0},
@@ -94,6 +95,8 @@ static void answer_by_key(const struct known *k, const struct view_key *key, int
     v->until_ns = key->ready_ns > now_ns ? key->ready_ns : 0;
     if (is_busy && pace)
         fb_view_put(v->sentence, sizeof v->sentence, pace + 2);
+    if (is_busy && v->until_ns == 0)
+        v->key.why[0] = '\0'; /* that it may start was over as soon as it was so */
     fb_why_source(b, key->seen_ns, now_ns, v);
 }
 
@@ -140,13 +143,60 @@ static void tell_retries(const struct view_batch *b, struct view_why *v)
 {
     static const char *const NOTHING = "Nothing had to wait";
 
-    if (b->retries == 0 && b->held_ns == 0)
+    if (b->deferred > 0 && b->held_ns == 0)
+        (void)snprintf(v->sentence, sizeof v->sentence,
+                       "%lld item%s put off: 'flyball deferred' tells until when, and why.",
+                       (long long)b->deferred, b->deferred == 1 ? " was" : "s were");
+    else if (b->retries == 0 && b->held_ns == 0)
         (void)snprintf(v->sentence, sizeof v->sentence, "%s in this batch.", NOTHING);
     else if (b->retries > 0)
         (void)snprintf(v->sentence, sizeof v->sentence,
                        "%s%s%lld request%s made again after a failure, which waits 2 s and more.",
                        b->held_ns == 0 ? NOTHING : "", b->held_ns == 0 ? " for a limit; " : "",
                        (long long)b->retries, b->retries == 1 ? " was" : "s were");
+}
+
+static void add_count(int64_t count, const char *what, struct buffer *to)
+{
+    if (count == 0)
+        return;
+    fb_buffer_add_text(to, ", ");
+    fb_words_count(count, to);
+    fb_buffer_add_text(to, what);
+}
+
+/* How far it is, what it waited for in all, and, once it has ended, what does the rest. */
+static void tell_batch(const struct view_batch *b, struct view_why *v)
+{
+    struct buffer text = BUFFER_INIT;
+
+    fb_view_batch_progress(b, &text);
+    add_count(b->failed + b->unknown, " failed", &text);
+    add_count(b->deferred, " put off", &text);
+    put_words(v->progress, sizeof v->progress, &text);
+    v->wait_count = b->wait_count;
+    memcpy(v->wait, b->wait, sizeof v->wait);
+    if (b->running)
+        return;
+    bool is_well = b->failed + b->deferred + b->unknown == 0;
+    fb_view_batch_next(b, &text);
+    if (text.size == 0)
+        fb_buffer_add_text(&text, !fb_view_batch_is_over(b) ? "the same command again"
+                                  : is_well                 ? "nothing is left to do"
+                                            : "the same command with --retry-failed or --deferred");
+    put_words(v->next, sizeof v->next, &text);
+}
+
+/* As long as it was seen to be: since the refusal, or since it was looked at. */
+static int64_t lasted_ns(const struct view_batch *b)
+{
+    const struct view_key *k = &b->held;
+    bool is_hold =
+        strcmp(k->cause, "hold") == 0 && k->refused_ns > 0 && k->refused_ns < k->ready_ns;
+
+    if (k->ready_ns == VIEW_NEVER)
+        return 0;
+    return k->ready_ns - (is_hold ? k->refused_ns : b->held_ns);
 }
 
 /* NULL: there is none. */
@@ -158,6 +208,7 @@ static bool why_batch(const struct known *k, const struct view_batch *b, int64_t
     if (!b)
         return false;
     fb_view_put(v->batch, sizeof v->batch, b->name);
+    tell_batch(b, v);
     if (key) {
         answer_by_key(k, key, now_ns, v);
         return true;
@@ -165,14 +216,18 @@ static bool why_batch(const struct known *k, const struct view_batch *b, int64_t
     fb_why_source(b, b->updated_ns, now_ns, v);
     tell_retries(b, v);
     if (b->held_ns == 0) {
-        v->verdict = VIEW_VERDICT_done;
+        v->verdict =
+            b->running || fb_view_batch_is_over(b) ? VIEW_VERDICT_done : VIEW_VERDICT_stopped;
         return true;
     }
     v->has_key = true;
     v->key = b->held;
-    v->key.queued = 0;
-    v->until_ns = b->held.ready_ns;
-    v->verdict = b->held.ready_ns > now_ns ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
+    v->until_ns = b->held.ready_ns == VIEW_NEVER ? 0 : b->held.ready_ns;
+    v->lasted_ns = lasted_ns(b);
+    bool is_held = b->held.ready_ns > now_ns && b->held.ready_ns != VIEW_NEVER; /* for an answer */
+    v->verdict = is_held ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
+    if (v->verdict == VIEW_VERDICT_waits)
+        v->key.queued = 0; /* nothing is any more */
     return true;
 }
 
@@ -181,24 +236,56 @@ static bool why_last(const struct known *k, int64_t now_ns, struct view_why *v)
     return why_batch(k, k->runs.count > 0 ? k->runs.batch[0] : NULL, now_ns, v);
 }
 
-/* An id of an item may look like anything: a batch is meant where there is no such item. */
+/* By its name, or by its list or output as `flyball status` shows them. */
+static const struct view_batch *find_batch(const struct known *k, const char *word)
+{
+    const struct view_batch *b = strlen(word) >= NAME_LEAST ? fb_known_batch(k, word) : NULL;
+
+    for (size_t i = 0; !b && i < k->runs.count; i++)
+        b = fb_known_has_path(k->runs.batch[i], word) ? k->runs.batch[i] : NULL;
+    return b;
+}
+
+/* "github/core", "api.example.com", "127.0.0.1:8070": a key as answers name it, or its host. */
+static bool why_key(const struct known *k, const char *word, int64_t now_ns, struct view_why *v)
+{
+    const char *slash = strchr(word, '/');
+    size_t size = slash ? (size_t)(slash - word) : strlen(word);
+    char provider[VIEW_NAME];
+    char url[VIEW_TEXT];
+
+    fb_view_put(provider, size < VIEW_NAME ? size + 1 : VIEW_NAME, word);
+    const struct view_key *key = fb_known_find(k, provider, slash ? slash + 1 : NULL, now_ns);
+    if (key) {
+        answer_by_key(k, key, now_ns, v);
+        return true;
+    }
+    const char *port = strrchr(word, ':');
+    (void)snprintf(url, sizeof url, "%s://%s", port && strcmp(port, ":80") == 0 ? "http" : "https",
+                   word);
+    return fb_why_url(k, url, now_ns, v);
+}
+
+/* An id of an item may look like anything: others are meant where there is no such item. */
 static bool why_named(const struct known *k, const char *word, int64_t now_ns, struct view_why *v)
 {
-    return fb_why_item(k, word, now_ns, v) ||
-           (strlen(word) >= NAME_LEAST && why_batch(k, fb_known_batch(k, word), now_ns, v));
+    return fb_why_item(k, word, now_ns, v) || why_batch(k, find_batch(k, word), now_ns, v) ||
+           why_key(k, word, now_ns, v);
 }
 
 /* --------------------------------------------------------------------------------- the command */
 
-/* A URL is shown without its user and query. */
+/* A URL is shown without its user and query, whether or not it has a scheme. */
 static void put_subject(const char *word, bool is_url, struct view_why *v)
 {
     struct buffer text = BUFFER_INIT;
 
     if (is_url)
         fb_place_add(&text, word);
+    else if (strcmp(word, "last") == 0)
+        fb_buffer_add_text(&text, "the last wait");
     else
-        fb_buffer_add_text(&text, strcmp(word, "last") == 0 ? "the last wait" : word);
+        fb_buffer_add(&text, word, strcspn(word, "?"));
     put_words(v->subject, sizeof v->subject, &text);
 }
 
@@ -218,7 +305,8 @@ static int answer(const struct why_line *line, const struct known *k)
     if (!is_known)
         fb_view_put(v.sentence, sizeof v.sentence,
                     is_url ? "No batch that is known has sent anything there."
-                           : "No batch that is known has it; 'flyball status' lists them.");
+                           : "No item, batch, list or host of that name is known; 'flyball "
+                             "status' lists batches, 'flyball limits --all' hosts.");
     fb_answer_style(&style);
     if (line->json)
         fb_view_why_json(&v, now_ns, &b);
@@ -256,7 +344,8 @@ static int why_run(int argc, char **argv)
         return EXIT_USAGE;
     if (line.words.count != 1) {
         fprintf(stderr, "flyball " NAME
-                        ": expected a URL, the id of an item, the name of a batch, or last\n");
+                        ": expected one of: a URL, a host, the id of an item, the name of a batch "
+                        "or of its list, or last\n");
         return EXIT_USAGE;
     }
     int exit_code = fb_ask_about(NAME, "subject", line.words.word[0], line.json, false);
@@ -271,13 +360,13 @@ static int why_run(int argc, char **argv)
 const struct command fb_command_why = {
     .name = NAME,
     .about = "until when something waits, and because of what",
-    .usage = "[OPTION...] URL | ID | BATCH | last",
-    .intro = "URL: what a request there would wait for. ID: an item of a batch. BATCH: what it "
-             "waits for, or waited for last. last: the same of the latest.",
+    .usage = "[OPTION...] URL | HOST | ID | BATCH | LIST | last",
+    .intro = "URL, HOST: what a request there would wait for. ID: an item of a batch. BATCH, LIST: "
+             "what it waits for, or waited for last. last: the same of the latest.",
     .options = ROWS,
     .exits = "0 answered, 1 something cannot be read, 2 usage, 3 nothing is known about it",
     .examples = "flyball why last\n"
-                "flyball why https://api.github.com/search/code\n"
+                "flyball why api.github.com\n"
                 "flyball why order-17 --json\n",
     .run = why_run,
 };

@@ -119,43 +119,70 @@ static struct ask ask_of(const struct accountant *a, int64_t cost, int64_t now_n
     };
 }
 
+/* A clock that lags behind the books is told what they would say at their own time. */
+static inline struct verdict ask_all(const struct accountant *a, const struct ask *q,
+                                     int64_t now_ns)
+{
+    struct verdict latest = {.at_ns = q->now_ns};
+
+    assert(q->cost >= 1 && q->now_ns >= now_ns);
+    FOR_EACH_IN_FORCE (a, i) {
+        int64_t at_ns = rows[i].ops->ready_at(&a->slot[rows[i].first], q);
+        if (at_ns > latest.at_ns)
+            latest = (struct verdict){.at_ns = at_ns, .cause = rows[i].ops};
+    }
+    return latest.cause ? latest : (struct verdict){.at_ns = now_ns};
+}
+
+/* The books' time is that of `q` from now on. */
+static inline uint64_t take_from_all(struct accountant *a, struct ask *q)
+{
+    a->now_ns = q->now_ns;
+    assert(q->cost >= 1 && q->cost <= UINT32_MAX);
+    q->id = fb_tickets_next(&a->tickets);
+    FOR_EACH_IN_FORCE (a, i)
+        if (rows[i].ops->take)
+            rows[i].ops->take(&a->slot[rows[i].first], q);
+    a->in_flight++;
+    a->units_out += q->cost;
+    const struct controller *c = fb_accountant_controller(a);
+    if (c && c->on_grant && c->on_grant(&a->learned, &a->pace, q))
+        fb_accountant_repace(a);
+    struct ticket t = {
+        .cost = (uint32_t)q->cost,
+        .id = (uint16_t)q->id,
+        .in_flight = (uint8_t)fb_min64(a->in_flight, FB_TICKET_IN_FLIGHT),
+        .counted = true,
+    };
+    return fb_ticket_seal(t, a->key);
+}
+
 struct verdict fb_accountant_ask(const struct accountant *a, int64_t cost, int64_t now_ns)
 {
-    struct verdict v = {.at_ns = now_ns};
     struct ask q = ask_of(a, cost, fb_max64(now_ns, a->now_ns));
+    struct verdict v = ask_all(a, &q, now_ns);
 
-    assert(cost >= 1);
-    FOR_EACH_IN_FORCE (a, i) {
-        int64_t at_ns = rows[i].ops->ready_at(&a->slot[rows[i].first], &q);
-        /* A clock that lags behind the books is told what they would say at their own time. */
-        if (at_ns > q.now_ns && at_ns > v.at_ns)
-            v = (struct verdict){.at_ns = at_ns, .cause = rows[i].ops};
-    }
+    assert((v.cause == NULL) == (v.at_ns <= now_ns));
     return v;
 }
 
 uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns)
 {
-    a->now_ns = fb_max64(a->now_ns, now_ns);
-    struct ask q = ask_of(a, cost, a->now_ns);
+    struct ask q = ask_of(a, cost, fb_max64(now_ns, a->now_ns));
 
-    assert(cost >= 1 && cost <= UINT32_MAX);
-    q.id = fb_tickets_next(&a->tickets);
-    FOR_EACH_IN_FORCE (a, i)
-        if (rows[i].ops->take)
-            rows[i].ops->take(&a->slot[rows[i].first], &q);
-    a->in_flight++;
-    a->units_out += cost;
-    const struct controller *c = fb_accountant_controller(a);
-    if (c && c->on_grant && c->on_grant(&a->learned, &a->pace, &q))
-        fb_accountant_repace(a);
-    struct ticket t = {
-        .cost = (uint32_t)cost,
-        .id = (uint16_t)q.id,
-        .in_flight = (uint8_t)fb_min64(a->in_flight, FB_TICKET_IN_FLIGHT),
-        .counted = true,
-    };
-    return fb_ticket_seal(t, a->key);
+    assert(a->in_flight < INT64_MAX && a->units_out <= INT64_MAX - cost);
+    return take_from_all(a, &q);
+}
+
+struct verdict fb_accountant_try(struct accountant *a, int64_t cost, int64_t now_ns,
+                                 uint64_t *ret_ticket)
+{
+    struct ask q = ask_of(a, cost, fb_max64(now_ns, a->now_ns));
+    struct verdict v = ask_all(a, &q, now_ns);
+
+    if (v.at_ns <= now_ns)
+        *ret_ticket = take_from_all(a, &q);
+    return v;
 }
 
 /* What the grant is charged with by now. */

@@ -81,6 +81,10 @@ struct verdict fb_accountant_ask(const struct accountant *a, int64_t cost, int64
 /* It leaves now: fb_accountant_ask() has just said so. Returns the ticket. */
 uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns);
 
+/* Ask, and where it may leave now it leaves: only then is *ret_ticket written. */
+struct verdict fb_accountant_try(struct accountant *a, int64_t cost, int64_t now_ns,
+                                 uint64_t *ret_ticket);
+
 void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns);
 void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns);
 void fb_accountant_report(struct accountant *a, const struct fly_outcome *o, int64_t now_ns);

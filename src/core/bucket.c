@@ -237,7 +237,8 @@ static void bucket_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
         missing = missing < FB_BUCKET_LEVEL_MAX ? missing : FB_BUCKET_LEVEL_MAX;
         next[FB_BUCKET_LEVEL] = missing > 0 ? (int64_t)missing : 0;
     }
-    memcpy(slot, next, sizeof(next));
+    for (int i = 0; i < FB_BUCKET_SLOTS; i++)
+        set(slot, i, next[i]);
 }
 
 /* ---- what lasts ---- */

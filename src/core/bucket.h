@@ -76,23 +76,28 @@ static inline int64_t fb_bucket_clock(const int64_t *slot, int64_t now_ns)
 }
 
 /*
- * Spend `cost` permits at `level` >= 0 (the slot's, or a copy that others take from): the level
- * afterwards, a small number, or -1 when they do not fit or it is none. More than the burst fits
- * into a full bucket only, which goes into debt.
+ * Spend `cost` permits at `level` (the slot's, or a copy that others take from): the level
+ * afterwards; or -1 when they do not fit, when one of the two is no small number, or when the
+ * caller's time lags behind the clock. More than the burst fits into a full bucket only, which goes
+ * into debt.
  */
-static inline int64_t fb_bucket_spend(const int64_t *slot, int64_t level, int64_t cost,
+static inline int64_t fb_bucket_spend(const int64_t *slot, uint64_t level, int64_t cost,
                                       int64_t now_ns)
 {
-    int64_t from = fb_bucket_clock(slot, now_ns);
-    int64_t ticks = fb_bucket_ticks(slot, cost);
+    uint64_t since = (uint64_t)now_ns - (uint64_t)fb_bucket_get(slot, FB_BUCKET_BASE);
+    int64_t from = (int64_t)since; /* what is too far for this sign is too far for a small number */
 
-    if (__builtin_expect(level > from, 0)) { /* a jump: the grant before may still write it */
-        if (ticks > fb_bucket_get(slot, FB_BUCKET_BURST) - (level - from))
+    if (from < 0 || __builtin_mul_overflow(from, fb_bucket_get(slot, FB_BUCKET_TICKS), &from) ||
+        __builtin_add_overflow(from, fb_bucket_get(slot, FB_BUCKET_GIVEN_BACK), &from))
+        return -1;
+    uint64_t ticks = (uint64_t)fb_bucket_ticks(slot, cost);
+    uint64_t after = (uint64_t)from + ticks;
+    if (__builtin_expect(level > (uint64_t)from, 0)) { /* a jump: it may still be written */
+        after = level + ticks;
+        if (after - (uint64_t)from > (uint64_t)fb_bucket_get(slot, FB_BUCKET_BURST))
             return -1;
-        from = level;
     }
-    uint64_t after = (uint64_t)from + (uint64_t)ticks; /* neither is negative */
-    return after < (uint64_t)FB_BUCKET_SMALL ? (int64_t)after : -1;
+    return after < (uint64_t)FB_BUCKET_SMALL ? (int64_t)after : -1; /* a large level is so still */
 }
 
 /*

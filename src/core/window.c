@@ -520,6 +520,10 @@ static void window_figures(const int64_t *slot, const struct ask *q, struct text
             last = &m->window[i];
     fb_text_add(ret_text, ", ");
     fb_text_add_int(ret_text, last->limit);
+    if (last->limit < last->stated) { /* what the margin and the pace leave of it */
+        fb_text_add(ret_text, " of ");
+        fb_text_add_int(ret_text, last->stated);
+    }
     fb_text_add(ret_text, " in ");
     fb_text_add_span(ret_text, last->length_ns);
 }

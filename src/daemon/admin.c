@@ -214,7 +214,7 @@ static void stop_batch(struct call *c)
         fb_call_refuse(c, 404, "no such batch runs");
         return;
     }
-    fb_fetch_stop(b->fetch, DRAIN_MS);
+    fb_fetch_cut_off(b->fetch, DRAIN_MS);
     note(d, "stop", "", name);
     fb_admin_done(c, "it begins nothing new; what is under way may end");
 }

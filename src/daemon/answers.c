@@ -6,6 +6,7 @@
 #include "config/show.h"
 #include "daemon/parts.h"
 #include "engine/control.h"
+#include "engine/show.h"
 #include "fetch/place.h"
 #include "util/alloc.h"
 #include "view/learned.h"
@@ -107,7 +108,7 @@ static void add_learned(void *arg, const struct engine_key_state *s)
 
     if (w->count == sizeof w->row / sizeof w->row[0] ||
         (w->provider[0] && strcmp(w->provider, s->key.provider) != 0) ||
-        fly_limiter_learned(s->limiter, w->now_ns, &known) < 0 || strcmp(known.by, "off") == 0)
+        fb_show_learned(s, w->now_ns, &known) < 0 || strcmp(known.by, "off") == 0)
         return;
     memcpy(w->by[w->count], known.by, sizeof known.by);
     w->row[w->count] = (struct view_learned_row){
@@ -186,11 +187,12 @@ static void find_key(struct daemon *d, const char *subject, char *provider, char
     fb_view_put(pool, VIEW_NAME, of ? of->name : "");
 }
 
+/* What is known of its key, at one moment: verdict and sentence. */
 static void judge(struct view_why *v, int64_t now_ns)
 {
-    if (!v->has_key) {
-        v->verdict = VIEW_VERDICT_unknown;
-    } else if (v->key.flags & VIEW_KEY_DISABLED) {
+    struct buffer why = BUFFER_INIT;
+
+    if (v->key.flags & VIEW_KEY_DISABLED) {
         v->verdict = VIEW_VERDICT_waits;
     } else if (v->key.ready_ns > now_ns) {
         v->verdict = VIEW_VERDICT_waits;
@@ -198,8 +200,10 @@ static void judge(struct view_why *v, int64_t now_ns)
     } else {
         v->verdict = VIEW_VERDICT_now;
     }
-    if (v->has_key)
-        fb_view_put(v->sentence, sizeof v->sentence, v->key.why);
+    fb_view_key_why(&v->key, now_ns, &why);
+    if (fb_buffer_text(&why))
+        fb_view_put(v->sentence, sizeof v->sentence, why.bytes);
+    fb_buffer_fini(&why);
 }
 
 static void find_why(struct daemon *d, const char *subject, struct view_why *v)
@@ -229,7 +233,6 @@ static void find_why(struct daemon *d, const char *subject, struct view_why *v)
         v->has_key = true;
         fb_status_off(d, provider, &v->key);
     }
-    judge(v, fb_daemon_now(d));
 }
 
 /* A batch by its name, or the one that began last: what it waits for, or how it has ended. */
@@ -249,7 +252,6 @@ static void find_batch(struct daemon *d, const char *name, struct view_why *v)
         return;
     v->has_key = true;
     v->key = *key;
-    judge(v, fb_daemon_now(d));
 }
 
 void fb_why_answer(struct call *c)
@@ -269,10 +271,13 @@ void fb_why_answer(struct call *c)
         fb_call_refuse(c, 400, "of what? subject=URL, or a provider; or batch=NAME");
         return;
     }
+    int64_t now_ns = fb_daemon_now(d);
+    if (v.has_key)
+        judge(&v, now_ns);
     if (is_json)
-        fb_view_why_json(&v, fb_daemon_now(d), &b);
+        fb_view_why_json(&v, now_ns, &b);
     else
-        fb_view_why_text(&v, &style, fb_daemon_now(d), &b);
+        fb_view_why_text(&v, &style, now_ns, &b);
     if (v.verdict == VIEW_VERDICT_unknown) {
         /* The files may know more: an id, a batch that has ended. */
         fb_buffer_fini(&b);

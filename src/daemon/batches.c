@@ -180,7 +180,7 @@ void fb_batches_stop(struct daemon *d, int wait_ms)
 {
     for (struct work *b = d->batches; b; b = b->next)
         if (b->fetch)
-            fb_fetch_stop(b->fetch, wait_ms);
+            fb_fetch_cut_off(b->fetch, wait_ms);
 }
 
 /* ----------------------------------------------------------------------------------- options */

@@ -18,6 +18,11 @@
 #include "ledger/body.h"
 #include "util/text.h"
 
+/* Of the limit that is told: what is believed is about that. */
+#define TOLD_LEAST 0.85
+#define TOLD_MOST  1.2
+#define LONG_NS    (60 * FB_NS_PER_S)
+
 /* A stated window: what of it is left. */
 static void show_window(struct fly_limiter *l, const struct accountant *a, int64_t inner_ns,
                         struct view_key *v)
@@ -27,6 +32,7 @@ static void show_window(struct fly_limiter *l, const struct accountant *a, int64
     struct window_use u = fb_window_fullest(&a->slot[FB_SLOT_window], inner_ns);
 
     v->window_limit = u.limit;
+    v->window_stated = u.stated;
     v->window_left = fb_max64(0, u.limit - u.used);
     v->window_ns = u.length_ns;
     v->window_frees_ns = fb_outer(l, u.frees_ns);
@@ -77,13 +83,46 @@ static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key 
                          v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
 }
 
-/* What is left above the reserve, over the time until there is more. */
-static void bound_by_quota(struct view_key *v, int64_t now_ns)
+int64_t fb_show_told_window(const struct engine_told *t)
+{
+    /* Few say how long it is. Most have one of these, and no reset is further away. */
+    static const int64_t usual_s[] = {1, 2, 5, 10, 15, 20, 30, 60, 300, 900, 3600, 86400};
+
+    for (size_t i = 0; t->window_ns == 0 && i < sizeof(usual_s) / sizeof(usual_s[0]); i++) {
+        if (t->reset_most_ns <= (usual_s[i] + 1) * FB_NS_PER_S) /* told in whole seconds */
+            return usual_s[i] * FB_NS_PER_S;
+    }
+    return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
+}
+
+/*
+ * So many in so long a time is what the server says; what is believed of a short window wavers
+ * about it. Where the two are far apart it was found out that the server means something else.
+ */
+static void limit_as_told(const struct engine_told *t, struct view_key *v)
+{
+    double told = (double)v->quota_limit * 1e9 / (double)fb_max64(1, fb_show_told_window(t));
+
+    if (v->quota_limit == 0 || t->reset_most_ns <= 0 || !(v->flags & VIEW_KEY_LEARNED) ||
+        v->limit < TOLD_LEAST * told || v->limit > TOLD_MOST * told)
+        return;
+    v->flags |= VIEW_KEY_TOLD;
+    v->limit = told;
+    if (v->bound.by == BOUND_LEARNED)
+        v->bound.rate = told;
+}
+
+/*
+ * What is left above the reserve, over the time until there is more. Of a short window that says
+ * something else every second, and nobody could act on it.
+ */
+static void bound_by_quota(const struct engine_told *t, struct view_key *v, int64_t now_ns)
 {
     int64_t reserve = v->quota_limit * (int64_t)v->reserve_ppm / FB_MILLION;
     int64_t spend = fb_max64(1, v->quota_left - reserve);
 
-    if (fb_view_key_has_quota(v, now_ns) && !fb_view_key_resets_soon(v, now_ns))
+    if (fb_view_key_has_quota(v, now_ns) && !fb_view_key_resets_soon(v, now_ns) &&
+        fb_show_told_window(t) >= LONG_NS)
         fb_bound_tighten(&v->bound, (double)spend * 1e9 / (double)(v->quota_reset_ns - now_ns),
                          BOUND_QUOTA);
 }
@@ -104,7 +143,8 @@ static void show_told(const struct engine_told *t, int64_t now_ns, struct view_k
     /* What is told with every answer is no search in the dark. */
     if (fb_view_key_has_quota(v, now_ns))
         v->flags &= ~VIEW_KEY_LEARNING;
-    bound_by_quota(v, now_ns);
+    limit_as_told(t, v);
+    bound_by_quota(t, v, now_ns);
 }
 
 void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key)
@@ -112,6 +152,20 @@ void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct vie
     memset(ret_key, 0, sizeof(*ret_key));
     show_limiter(s->limiter, now_ns, ret_key);
     show_told(s->told, now_ns, ret_key);
+}
+
+int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
+                    struct fly_learned *ret_learned)
+{
+    int error = fly_limiter_learned(s->limiter, now_ns, ret_learned);
+    struct view_key v;
+
+    if (error < 0)
+        return error;
+    fb_show_limits(s, now_ns, &v);
+    if (v.flags & VIEW_KEY_LEARNED)
+        ret_learned->rate = v.flags & VIEW_KEY_LEARNING ? 0.0 : v.limit;
+    return 0;
 }
 
 static void begin_why(struct text *t, struct view_key *v, int64_t now_ns)

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include <flyball/state.h>
+
 #include "engine/engine.h"
 #include "view/key.h"
 
@@ -15,6 +17,16 @@
  * the text of the limit and who stated it are the caller's to add.
  */
 void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
+
+/* How long the window is that a server tells of, as far as that can be seen: a second at least. */
+int64_t fb_show_told_window(const struct engine_told *t);
+
+/*
+ * What was learned, with the limit that answers show as its rate: not the pace of the moment. 0:
+ * none is known yet. -EINVAL as fly_limiter_learned().
+ */
+int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
+                    struct fly_learned *ret_learned) __attribute__((warn_unused_result));
 
 /* Of all that only its limits: what is stated, learned, told and left, and which of it binds. */
 void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);

@@ -102,7 +102,10 @@ static int check_output(const struct fetch_options *o, const char *output, struc
 {
     struct stat list;
     struct stat there;
+    int error = o->output && !o->plan ? fb_path_see_folder(o->output, err) : 0;
 
+    if (error < 0)
+        return error;
     if (o->output && o->metrics_csv && strcmp(o->output, o->metrics_csv) == 0) {
         (void)snprintf(err->text, sizeof err->text,
                        "%.180s: is for the results and for the metrics; name two files", output);
@@ -115,21 +118,37 @@ static int check_output(const struct fetch_options *o, const char *output, struc
     return -EINVAL;
 }
 
-static int make_output_folder(const struct fetch_options *o, struct fly_error *err)
+static int make_output_folder(struct fetch *f, struct fly_error *err)
 {
-    if (!o->folder || o->plan || mkdir(o->folder, 0777) == 0 || errno == EEXIST)
+    const struct fetch_options *o = f->o;
+
+    if (!o->folder || o->plan)
+        return 0;
+    f->has_made_folder = mkdir(o->folder, 0777) == 0;
+    if (f->has_made_folder || errno == EEXIST)
         return 0;
     int error = -errno;
-    (void)snprintf(err->text, sizeof err->text, "cannot make %.180s: %s", o->folder,
-                   strerror(-error));
+    if (fb_path_see_folder(o->folder, err) == 0)
+        (void)snprintf(err->text, sizeof err->text, "cannot make %.180s: %s", o->folder,
+                       strerror(-error));
     return error;
+}
+
+void fb_batch_forget(struct fetch *f, bool with_output)
+{
+    if (with_output)
+        fb_journal_drop_output(f->journal);
+    fb_journal_close(f->journal, !f->o->journal); /* one with a name may know of other batches */
+    f->journal = NULL;
+    if (with_output && f->has_made_folder)
+        (void)rmdir(f->o->folder);
 }
 
 int fb_batch_open(struct fetch *f, struct fly_error *err)
 {
     struct buffer list = BUFFER_INIT;
     struct buffer output = BUFFER_INIT;
-    int error = make_output_folder(f->o, err);
+    int error = make_output_folder(f, err);
 
     if (error == 0)
         error = name_list(f->o, &list);

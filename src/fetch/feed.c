@@ -59,10 +59,8 @@ static void bad_line(struct fetch *f, const struct fly_error *err)
     fb_say(f, "%s", err->text);
     f->bad_lines++;
     fb_end_worse(f, f->o->keep_going ? FETCH_FAILED : FETCH_USAGE);
-    if (!f->o->keep_going) {
-        fb_say(f, "flyball fetch: stopped there; --keep-going goes on with the other lines");
+    if (!f->o->keep_going)
         fb_fetch_stop(f, FETCH_DRAIN_MS);
-    }
 }
 
 /* Several keys, and what is under way all waits: then look further down the list. */

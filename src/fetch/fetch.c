@@ -40,6 +40,12 @@ void fb_fetch_stop(struct fetch *f, int wait_ms)
     fb_fetch_go_on(f);
 }
 
+void fb_fetch_cut_off(struct fetch *f, int wait_ms)
+{
+    f->is_cut_off = true;
+    fb_fetch_stop(f, wait_ms);
+}
+
 void fb_fetch_progress(struct fetch *f, struct progress *ret_progress)
 {
     fb_pulse_read(f, ret_progress);
@@ -58,6 +64,8 @@ static bool is_complete(const struct fetch *f)
 
 static void fetch_free(struct fetch *f)
 {
+    if (f->is_void)
+        fb_batch_forget(f, f->worst == FETCH_USAGE);
     fb_journal_close(f->journal, is_complete(f));
     fb_list_close(f->list);
     fb_gates_free(f);
@@ -104,9 +112,28 @@ static void close_handles(struct fetch *f)
     }
 }
 
+/*
+ * A list in which there was nothing, or nothing before its first mistake: who asked is told. And
+ * one that is not at its end is not done.
+ */
+static void judge_list(struct fetch *f)
+{
+    bool is_empty = f->list_ended && f->seen == 0;
+    bool is_wrong = f->bad_lines > 0 && !f->o->keep_going;
+
+    f->is_void = (is_empty || is_wrong) && !f->found.resumed && fb_pulse_ended(f) == 0 &&
+                 fb_engine_client_stats(f->client).requests == 0;
+    if (is_empty && f->bad_lines == 0 && f->o->list_unsaid)
+        fb_end_worse(f, FETCH_USAGE);
+    if (f->is_cut_off && (!f->list_ended || f->seen > f->earlier + fb_pulse_ended(f)))
+        fb_end_worse(f, FETCH_INTERRUPTED);
+}
+
 /* Nothing is left: the loop may end. */
 static void finish(struct fetch *f)
 {
+    if (!f->o->plan)
+        judge_list(f);
     if (f->o->plan && !f->is_planned)
         fb_plan_print(f); /* there was nothing to queue */
     if (!f->o->plan)

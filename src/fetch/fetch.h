@@ -46,6 +46,7 @@ struct fetch_limit {
 struct fetch_options {
     const char *name;        /* by which people know it; NULL: after its journal */
     const char *list;        /* a path; "-": standard input; NULL: `urls` */
+    bool list_unsaid;        /* nobody named it: an empty one is a mistake */
     const char *const *urls; /* lines on the command line */
     size_t url_count;
     const char *output;  /* results; NULL: standard output */
@@ -117,6 +118,9 @@ int fb_fetch_begin(struct host *h, const struct fetch_options *o,
 
 /* Begin nothing new; what is under way has so many milliseconds. */
 void fb_fetch_stop(struct fetch *f, int wait_ms);
+
+/* The same, because whoever runs it ends: what is left then is FETCH_INTERRUPTED. */
+void fb_fetch_cut_off(struct fetch *f, int wait_ms);
 
 /* How far it is, now. */
 void fb_fetch_progress(struct fetch *f, struct progress *ret_progress);

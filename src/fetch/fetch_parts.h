@@ -115,6 +115,9 @@ struct fetch {
     bool closing;
     int worst; /* exit code so far */
     bool is_pipe_gone;
+    bool is_cut_off;             /* by the end of whoever runs it */
+    bool is_void;                /* nothing was begun, and there is nothing to go on with */
+    bool has_made_folder;        /* for the output */
     int64_t total;               /* items of the list; -1: not known, -2: not counted yet */
     int64_t seen;                /* items read */
     int64_t room;                /* items that may be under way */
@@ -132,6 +135,9 @@ struct fetch {
 
 /* Open journal and output. 0 or a negative errno with a sentence. */
 int fb_batch_open(struct fetch *f, struct fly_error *err) __attribute__((warn_unused_result));
+
+/* Let go of the journal, as if there had been none; `with_output`: of the output as well. */
+void fb_batch_forget(struct fetch *f, bool with_output);
 
 /* ---------------------------------------------------------------------------------- feed.c */
 

@@ -86,7 +86,7 @@ static bool looks_like_url(const char *path)
     const char *slash = strchr(path, '/');
     const char *dot = strpbrk(path, ".:");
 
-    return slash && dot && dot > path && dot < slash;
+    return strncmp(path, "localhost/", 10) == 0 || (slash && dot && dot > path && dot < slash);
 }
 
 int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err)
@@ -104,7 +104,7 @@ int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err
     if (error < 0) {
         bool is_url = error == -ENOENT && looks_like_url(path);
         (void)snprintf(err->text, sizeof err->text, "cannot read %.180s: %s%s", l->name,
-                       strerror(-error), is_url ? "; a URL begins with https://" : "");
+                       strerror(-error), is_url ? "; a URL begins with http:// or https://" : "");
         fb_list_close(l);
         return error;
     }

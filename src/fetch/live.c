@@ -150,12 +150,8 @@ static int open_csv(struct live *v, const char *path, struct fly_error *err)
     struct buffer head = BUFFER_INIT;
 
     v->csv = fopen(path, "we");
-    if (!v->csv) {
-        int error = -errno;
-        (void)snprintf(err->text, sizeof err->text, "cannot write %.180s: %s", path,
-                       strerror(-error));
-        return error;
-    }
+    if (!v->csv)
+        return fb_path_cannot_write(path, errno, err);
     fb_metrics_head(&head);
     (void)fwrite(head.bytes, 1, head.size, v->csv);
     fb_buffer_fini(&head);
@@ -167,12 +163,8 @@ static int open_report(struct live *v, const char *path, struct fly_error *err)
 {
     FILE *out = fopen(path, "ae");
 
-    if (!out) {
-        int error = -errno;
-        (void)snprintf(err->text, sizeof err->text, "cannot write %.180s: %s", path,
-                       strerror(-error));
-        return error;
-    }
+    if (!out)
+        return fb_path_cannot_write(path, errno, err);
     (void)fclose(out);
     v->series = fb_alloc_raw(sizeof *v->series);
     if (!v->series)
@@ -333,6 +325,7 @@ static void note_progress(struct fetch *f, const struct look *l, const struct pr
     b->updated_ns = l->now_ns;
     b->total = p->total_grows && p->total <= 0 ? -1 : p->total;
     b->total_grows = p->total_grows;
+    b->bad_lines = (uint32_t)f->bad_lines;
     b->done = (int64_t)f->found.items[ENTRY_done] + f->count[ENTRY_done];
     b->failed = (int64_t)f->found.items[ENTRY_failed] + f->count[ENTRY_failed];
     b->deferred = (int64_t)f->found.items[ENTRY_deferred] + f->count[ENTRY_deferred];
@@ -510,4 +503,6 @@ void fb_live_end(struct fetch *f)
     if (f->live->series)
         write_report(f);
     (void)fb_run_write(f->live->run, b);
+    if (f->is_void)
+        fb_run_drop(f->live->run);
 }

@@ -34,18 +34,6 @@ static void read_window(const struct look *l, const struct view_key *v, struct e
         k->window.more_ns = v->window_ns > since_ns ? v->window_ns - since_ns : 0;
 }
 
-/* Few say how long their window is. Most have one of these, and no reset is further away. */
-static int64_t window_of(const struct engine_told *t)
-{
-    static const int64_t USUAL_S[] = {1, 10, 60, 300, 900, 3600, 86400};
-
-    for (size_t i = 0; t->window_ns == 0 && i < sizeof USUAL_S / sizeof USUAL_S[0]; i++) {
-        if (t->reset_most_ns <= (USUAL_S[i] + 1) * NS_PER_S) /* told in whole seconds */
-            return USUAL_S[i] * NS_PER_S;
-    }
-    return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
-}
-
 /* As core/quota.c spends it; where nothing is said about that, the prober does. */
 static void read_spending(const char *text, struct eta_budget *q)
 {
@@ -72,8 +60,10 @@ static void read_quota(const struct look *l, const struct engine_told *t, const 
         return;
     int64_t more_ns = t->reset_ns - l->now_ns;
 
-    k->quota = (struct eta_budget){
-        .limit = t->limit, .left = t->remaining, .window_ns = window_of(t), .more_ns = more_ns};
+    k->quota = (struct eta_budget){.limit = t->limit,
+                                   .left = t->remaining,
+                                   .window_ns = fb_show_told_window(t),
+                                   .more_ns = more_ns};
     read_spending(spec, &k->quota);
 }
 
@@ -132,7 +122,7 @@ static void read_earlier(const struct look *l, const struct view_key *v, struct 
 
     if (t.reset_ns <= l->now_ns) {
         t.remaining = t.limit;
-        t.reset_ns = l->now_ns + window_of(&t);
+        t.reset_ns = l->now_ns + fb_show_told_window(&t);
     }
     read_quota(l, &t, v->spec, k);
     k->rate = pace_under(k);
@@ -164,6 +154,14 @@ static bool is_ours(const struct look *l, const struct engine_key_state *s)
     return !l->fetch->is_one_of_many || fb_uses(&l->fetch->uses, s->key.provider, s->key.pool);
 }
 
+/* After idling a pace may be far above what was learned, until what was stored is used up. */
+static double lasting_pace(const struct view_key *v, double pace)
+{
+    bool is_known = fb_view_key_is_guess(v) && v->limit > 0.0 && !(v->flags & VIEW_KEY_LEARNING);
+
+    return is_known && pace > v->limit ? v->limit : pace;
+}
+
 static void look_at_busy(void *arg, const struct engine_key_state *s)
 {
     struct look *l = arg;
@@ -174,7 +172,7 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
     show(l, s);
     struct eta_key *k = &l->key[i];
     *k = (struct eta_key){.todo = s->queued,
-                          .rate = fly_limiter_rate(s->limiter),
+                          .rate = lasting_pace(&l->shown[i], fly_limiter_rate(s->limiter)),
                           .learning = l->shown[i].flags & VIEW_KEY_LEARNING,
                           .climbs = l->shown[i].flags & VIEW_KEY_CLIMBING};
     if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
@@ -230,11 +228,11 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
     fb_view_put(p->provider, sizeof p->provider, v->provider);
     fb_view_put(p->pool, sizeof p->pool, v->pool);
     p->limit = v->limit;
-    p->limit_learned = v->flags & VIEW_KEY_LEARNED;
+    p->limit_learned = fb_view_key_is_guess(v);
     p->learning = l->key[i].learning || (l->key[i].climbs && p->eta.span_ns == FB_ETA_UNKNOWN);
     p->confidence = v->confidence;
     p->quota = l->key[i].quota;
-    p->window_limit = v->window_limit;
+    p->window_limit = v->window_stated;
     p->window_ns = v->window_ns;
     p->waits_ns = l->key[i].wait_ns;
     p->is_down = fb_view_key_is_down(v, l->now_ns) && v->failed_count > 0;

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "core/state.h"
+#include "engine/show.h"
 #include "fetch/host_parts.h"
 #include "fetch/paths.h"
 #include "ledger/inner.h"
@@ -280,7 +281,7 @@ bool fb_memory_save_key(struct host *h, const struct engine_key_state *s)
         return true; /* there is nothing new to say */
     int64_t now_ns = fb_engine_now(h->engine);
     int size = fly_limiter_save(s->limiter, now_ns, bytes, sizeof bytes);
-    if (size < 0 || fly_limiter_learned(s->limiter, now_ns, &known) < 0)
+    if (size < 0 || fb_show_learned(s, now_ns, &known) < 0)
         return false;
     if (r && strcmp(known.by, "off") == 0 && fb_state_is_learned(r->state, r->state_size))
         return true; /* one run with a stated limit does not undo what others took long to learn */

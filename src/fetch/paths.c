@@ -63,6 +63,30 @@ int fb_state_folder_make(const char *path, struct fly_error *err)
     return error;
 }
 
+int fb_path_see_folder(const char *path, struct fly_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    int size = slash ? (int)(slash - path) : 0;
+    char folder[PATH_MOST];
+
+    if (size == 0 || size >= PATH_MOST)
+        return 0;
+    (void)snprintf(folder, sizeof folder, "%.*s", size, path);
+    if (access(folder, F_OK) == 0 || errno != ENOENT)
+        return 0; /* what else may be wrong is told when it is opened */
+    (void)snprintf(err->text, sizeof err->text, "cannot write %.90s: there is no folder %.90s",
+                   path, folder);
+    return -ENOENT;
+}
+
+int fb_path_cannot_write(const char *path, int number, struct fly_error *err)
+{
+    if (fb_path_see_folder(path, err) == 0)
+        (void)snprintf(err->text, sizeof err->text, "cannot write %.180s: %s", path,
+                       strerror(number));
+    return -number;
+}
+
 int fb_path_from_root(struct buffer *out, const char *path)
 {
     char here[PATH_MOST];

@@ -44,8 +44,11 @@ void fb_report_begin(struct fetch *f)
     else
         fb_say(f, "resuming: %lld done", (long long)done);
     if (total >= 0 && done >= total)
-        fb_say(f, "nothing is left to do; --retry-failed, --deferred or --fresh would do some "
-                  "again");
+        fb_say(f, "nothing is left to do; %s%s--fresh would do %s again",
+               f->found.items[ENTRY_failed] > 0 ? "--retry-failed or " : "",
+               f->found.items[ENTRY_deferred] > 0 ? "--deferred or " : "",
+               f->found.items[ENTRY_failed] + f->found.items[ENTRY_deferred] > 0 ? "some or all"
+                                                                                 : "all of it");
 }
 
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state)
@@ -187,6 +190,23 @@ static void print_summary(struct fetch *f)
     fb_buffer_fini(&line);
 }
 
+/* What a list was like that is at fault, or empty, and what became of it. */
+static void say_list(struct fetch *f)
+{
+    const char *name = !f->o->list                    ? "the command line"
+                       : strcmp(f->o->list, "-") == 0 ? "standard input"
+                                                      : f->o->list;
+
+    if (f->bad_lines > 0 && !f->o->keep_going)
+        fb_say(f, "flyball fetch: %s; --keep-going passes over such lines",
+               f->is_void ? "nothing was sent" : "nothing was begun behind that line");
+    else if (f->is_void && f->o->list_unsaid)
+        fb_say(f, "flyball fetch: nothing to fetch: no list was named, and there is no request in "
+                  "standard input");
+    else if (f->is_void && (f->bad_lines > 0 || !f->o->quiet))
+        fb_say(f, "flyball fetch: nothing to fetch: there is no request in %s", name);
+}
+
 /* The summary is last, unless there is something to do about it. */
 void fb_report_end(struct fetch *f)
 {
@@ -197,7 +217,8 @@ void fb_report_end(struct fetch *f)
     fb_screen_clear(&f->screen);
     if (goes_on && is_json)
         say_command(f);
-    if (!f->o->quiet && !f->is_pipe_gone)
+    say_list(f);
+    if (!f->o->quiet && !f->is_pipe_gone && (!f->is_void || is_json))
         print_summary(f);
     if (goes_on && !is_json)
         say_command(f);

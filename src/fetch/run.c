@@ -12,6 +12,7 @@
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
 #include "fetch/live.h"
+#include "fetch/paths.h"
 #include "util/alloc.h"
 
 static const int SIGNALS[] = {SIGINT, SIGTERM, SIGUSR1};
@@ -92,7 +93,9 @@ static int open_log(struct run *r)
     r->log.fd = open(r->o->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (r->log.fd >= 0)
         return FETCH_DONE;
-    fb_say(r->fetch, "flyball fetch: cannot write %s: %s", r->o->log, strerror(errno));
+    struct fly_error err = {""};
+    (void)fb_path_cannot_write(r->o->log, errno, &err);
+    fb_say(r->fetch, "flyball fetch: %s", err.text);
     return FETCH_BROKEN;
 }
 

@@ -110,20 +110,26 @@ struct body *fb_enter_moved(struct fly_limiter *l, struct body *b);
 void fb_change_shared(struct fly_limiter *l);
 void fb_leave_shared(struct fly_limiter *l);
 
+/* Lock the body of a limiter that is not shared, and let its books catch up. */
+static inline struct body *fb_enter_own(struct fly_limiter *l)
+{
+    struct body *away = atomic_load_explicit(&l->away, memory_order_acquire);
+    struct body *b = away ? away : &l->near;
+
+    fb_lock(&b->lock);
+    if (atomic_load_explicit(&l->away, memory_order_acquire) != away)
+        return fb_enter_moved(l, b);
+    fb_word_close(b, NULL);
+    return b;
+}
+
 /*
  * Lock the limiter's body and let its books catch up. Whoever enters leaves. NULL: a live process
  * keeps the body of a shared limiter for too long.
  */
 static inline struct body *fb_enter(struct fly_limiter *l)
 {
-    if (fb_is_shared(l))
-        return fb_enter_shared(l);
-    struct body *b = fb_body_of(l);
-    fb_lock(&b->lock);
-    if (b != fb_body_of(l))
-        return fb_enter_moved(l, b);
-    fb_word_close(b, NULL);
-    return b;
+    return fb_is_shared(l) ? fb_enter_shared(l) : fb_enter_own(l);
 }
 
 /* The books are about to change. Until fb_leave() a shared limiter can undo that. */
@@ -133,35 +139,50 @@ static inline void fb_change(struct fly_limiter *l)
         fb_change_shared(l);
 }
 
-static inline void fb_leave_body(struct fly_limiter *l, struct body *b)
+/* Open the word again if a bucket alone decides, and unlock. */
+static inline void fb_leave_own(struct body *b)
 {
-    if (fb_is_shared(l)) {
-        fb_leave_shared(l);
-        return;
-    }
     fb_word_publish(b);
     fb_unlock(&b->lock);
 }
 
-/* Open the word again if a bucket alone decides, and unlock. */
 static inline void fb_leave(struct fly_limiter *l)
 {
-    fb_leave_body(l, fb_body_of(l));
+    if (fb_is_shared(l))
+        fb_leave_shared(l);
+    else
+        fb_leave_own(fb_body_of(l));
 }
 
 /*
- * As fb_leave(), after a change that may help those who wait: they are woken. Whoever waits made
- * `changed` odd before asking, that is before it had the lock: either it asked after this change,
- * or the odd number is seen here.
+ * After a change that may help those who wait: say so before leaving, and wake them afterwards if
+ * somebody does. Whoever waits made `changed` odd before asking, that is before it had the lock:
+ * either it asked after this change, or the odd number is seen here.
  */
+static inline bool fb_is_awaited(struct body *b)
+{
+    if (atomic_load_explicit(&b->changed, memory_order_relaxed) % 2 == 0)
+        return false;
+    atomic_fetch_add_explicit(&b->changed, 1, memory_order_release);
+    return true;
+}
+
+/* As fb_leave(), after such a change. */
 static inline void fb_leave_changed(struct fly_limiter *l)
 {
     struct body *b = fb_body_of(l);
-    bool awaited = atomic_load_explicit(&b->changed, memory_order_relaxed) % 2 == 1;
+    bool awaited = fb_is_awaited(b);
 
+    fb_leave(l);
     if (awaited)
-        atomic_fetch_add_explicit(&b->changed, 1, memory_order_release);
-    fb_leave_body(l, b);
+        fb_futex_wake(&b->changed, FB_EVERYBODY);
+}
+
+static inline void fb_leave_own_changed(struct body *b)
+{
+    bool awaited = fb_is_awaited(b);
+
+    fb_leave_own(b);
     if (awaited)
         fb_futex_wake(&b->changed, FB_EVERYBODY);
 }
@@ -180,7 +201,7 @@ struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t co
 static inline int64_t fb_word_spend(const struct body *b, int64_t word, int64_t now_ns)
 {
     const int64_t *bucket = &b->books.slot[FB_SLOT_bucket];
-    int64_t level = fb_bucket_spend(bucket, word >> FB_WORD_ID_BITS, 1, now_ns);
+    int64_t level = fb_bucket_spend(bucket, (uint64_t)word >> FB_WORD_ID_BITS, 1, now_ns);
     int64_t id = (uint16_t)(word + 1);
 
     if (level < 0 || id % FB_ID_CHECK == 0)
@@ -200,8 +221,7 @@ static inline bool fb_word_try(struct body *b, int64_t *word, int64_t now_ns, ui
     if (!atomic_compare_exchange_weak_explicit(&b->open, word, spent, memory_order_acq_rel,
                                                memory_order_acquire))
         return false;
-    struct ticket t = {.cost = 1, .id = (uint16_t)spent};
-    *ret_ticket = fb_ticket_seal(t, b->books.key);
+    *ret_ticket = fb_ticket_seal_one((uint16_t)spent, b->books.key);
     return true;
 }
 

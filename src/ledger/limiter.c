@@ -143,6 +143,20 @@ static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t
     return v;
 }
 
+/* The same where the books are this process's own: they always can be looked at. */
+static inline struct verdict try_own(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                                     uint64_t *ret_ticket)
+{
+    struct body *b = fb_enter_own(l);
+    struct verdict v = fb_accountant_try(&b->books, cost_of(cost), now_ns, ret_ticket);
+    bool watched = b->books.watched;
+
+    fb_leave_own(b);
+    if (watched)
+        tell(l, now_ns, cost, v);
+    return v;
+}
+
 /* A process that is gone may have had what is waited for. */
 static struct verdict try_shared(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
                                  uint64_t *ret_ticket)
@@ -172,9 +186,9 @@ static bool hear_open(struct body *b, int64_t now_ns, struct verdict *ret_verdic
     return true;
 }
 
-/* As fb_limiter_try(), where the books of a file decide. */
-static struct verdict try_file(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                               uint64_t *ret_ticket)
+/* As fb_limiter_try(), where the books of a file decide. Apart, like try_open(). */
+static __attribute__((noinline)) struct verdict try_file(struct fly_limiter *l, int64_t now_ns,
+                                                         uint32_t cost, uint64_t *ret_ticket)
 {
     struct verdict v;
 
@@ -200,8 +214,8 @@ static __attribute__((noinline)) struct verdict try_open(struct fly_limiter *l, 
     return hear_open(b, now_ns, &v) ? v : try_locked(l, now_ns, 1, ret_ticket);
 }
 
-struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                              uint64_t *ret_ticket)
+static inline struct verdict try_any(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                                     uint64_t *ret_ticket)
 {
     if (fb_is_shared(l))
         return try_file(l, now_ns, cost, ret_ticket);
@@ -209,7 +223,13 @@ struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t co
     /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && fb_word_is_open(word))
         return try_open(l, now_ns, ret_ticket);
-    return try_locked(l, now_ns, cost, ret_ticket);
+    return try_own(l, now_ns, cost, ret_ticket);
+}
+
+struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
+                              uint64_t *ret_ticket)
+{
+    return try_any(l, now_ns, cost, ret_ticket);
 }
 
 struct verdict fb_limiter_ask(struct fly_limiter *l, int64_t now_ns, uint32_t cost)
@@ -227,7 +247,7 @@ static __attribute__((noinline)) int64_t take_slowly(struct fly_limiter *l, int6
                                                      uint32_t cost, uint64_t *ret_ticket)
 {
     int64_t now = fb_inner(l, now_ns);
-    struct verdict v = fb_limiter_try(l, now, cost, ret_ticket);
+    struct verdict v = try_any(l, now, cost, ret_ticket);
 
     return v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
 }
@@ -237,7 +257,7 @@ int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, u
     int64_t word = atomic_load_explicit(&l->near.open, memory_order_acquire);
     int64_t now;
 
-    if (cost > 1 || !fb_word_is_open(word))
+    if (cost > 1 || word == FB_WORD_NONE)
         return take_slowly(l, now_ns, cost, ret_ticket);
     if (!__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
         fb_word_try(&l->near, &word, now, ret_ticket))

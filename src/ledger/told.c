@@ -42,7 +42,7 @@ struct heard {
     double after;
 };
 
-static inline struct heard hear(struct fly_limiter *l, struct body *b, struct told t)
+static struct heard hear(struct fly_limiter *l, struct body *b, struct told t)
 {
     struct heard h = {.known = t.kind == TOLD_REPORT && fb_is_watched(l, b)};
     const int64_t *bucket = fb_accountant_bucket(&b->books);
@@ -135,18 +135,39 @@ void fb_owed_pay(struct share *g, struct body *b)
 
 /* ---- telling ---- */
 
-static inline __attribute__((always_inline)) void tell(struct fly_limiter *l, struct told t)
+static void tell_entered(struct fly_limiter *l, struct body *b, struct told t)
 {
-    struct body *b = fb_enter(l);
-
-    if (!b) {
-        owe(fb_share_of(l), t); /* only a shared one is kept by others */
-        return;
-    }
     struct heard h = hear(l, b, t);
+
     fb_leave_changed(l);
     if (h.known)
         fb_watch_reported(l, t.now_ns, t.outcome, h.before, h.after);
+}
+
+static void tell_shared(struct fly_limiter *l, struct told t)
+{
+    struct body *b = fb_enter_shared(l);
+
+    if (b)
+        tell_entered(l, b, t);
+    else
+        owe(fb_share_of(l), t);
+}
+
+/* Where nobody observes, nobody need know what was heard. */
+static inline __attribute__((always_inline)) void tell(struct fly_limiter *l, struct told t)
+{
+    if (fb_is_shared(l)) {
+        tell_shared(l, t);
+        return;
+    }
+    struct body *b = fb_enter_own(l);
+    if (b->books.watched) {
+        tell_entered(l, b, t);
+        return;
+    }
+    write_down(l, &b->books, t);
+    fb_leave_own_changed(b);
 }
 
 void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)

@@ -135,6 +135,12 @@ static void drop_file(const char *path, const char *tail)
         (void)unlink(name);
 }
 
+void fb_journal_drop_output(struct journal *j)
+{
+    if (j && j->output.is_new && fb_output_length(&j->output) == 0)
+        drop_file(j->output.path, "");
+}
+
 void fb_journal_close(struct journal *j, bool finished)
 {
     if (!j)

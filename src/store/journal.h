@@ -134,6 +134,9 @@ struct journal_entry {
 /* Hand over an entry. ENTRY_started is committed onto the disk at once. 0 or -EAGAIN. */
 int fb_journal_put(struct journal *j, struct journal_entry *e) __attribute__((warn_unused_result));
 
+/* Remove an output that was not there before, if nothing is in it. NULL is allowed. */
+void fb_journal_drop_output(struct journal *j);
+
 /*
  * After fb_store_close(): let go of the output. `finished`: nothing is left to resume and the file
  * can go. NULL is allowed.

@@ -54,7 +54,10 @@ int fb_output_open(struct output *o, const struct journal_options *options, stru
     if (!options->output)
         return 0;
     o->path = copy_text(options->output);
-    o->fd = open(options->output, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    o->fd = open(options->output, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    o->is_new = o->fd >= 0;
+    if (o->fd < 0 && errno == EEXIST) /* a link to what is not there yet is this, too */
+        o->fd = open(options->output, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (o->fd < 0 && errno == EACCES) /* a pipe or a device that can only be written */
         o->fd = open(options->output, O_WRONLY | O_CLOEXEC);
     if (!o->path || o->fd < 0 || fstat(o->fd, &there) < 0) {

@@ -46,6 +46,7 @@ struct put_off {
 struct output {
     int fd; /* -1: there is none */
     bool is_file;
+    bool is_new;        /* the file was not there before */
     char *path;         /* of a file, else NULL */
     int64_t size;       /* committed */
     int64_t first;      /* fb_output_first(); 0: there is no line yet */

@@ -34,6 +34,7 @@ struct run_head {
 
 struct run {
     int fd;
+    char path[PATH_MOST];
     struct {
         struct run_head head;
         struct view_batch batch;
@@ -156,13 +157,14 @@ static int take(int fd)
 
 int fb_run_open(const char *folder, const char *name, struct run **ret_run)
 {
-    char path[PATH_MOST];
-    int error = make_path(path, folder, name, RUN_TAIL);
-    struct run *r = error == 0 ? fb_alloc(sizeof *r) : NULL;
+    struct run *r = fb_alloc(sizeof *r);
+    int error = r ? make_path(r->path, folder, name, RUN_TAIL) : -ENOMEM;
 
-    if (!r)
-        return error < 0 ? error : -ENOMEM;
-    r->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (error < 0) {
+        fb_free(r);
+        return error;
+    }
+    r->fd = open(r->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     error = r->fd < 0 ? -errno : take(r->fd);
     if (error < 0) {
         if (r->fd >= 0)
@@ -191,6 +193,12 @@ bool fb_run_write(struct run *r, const struct view_batch *b)
     size_t all = offsetof(struct run, file.batch) - offsetof(struct run, file) + size;
     /* The next one may succeed, and half a state does not match its hash. */
     return pwrite(r->fd, &r->file, all, 0) == (ssize_t)all;
+}
+
+void fb_run_drop(struct run *r)
+{
+    if (r)
+        (void)unlink(r->path);
 }
 
 void fb_run_close(struct run *r)
@@ -289,6 +297,10 @@ static struct view_batch *read_one(const char *folder, const char *name, struct 
         memcpy(b, &file->file.batch, file->file.head.size);
         settle(b, file->file.head.size);
         b->running = running;
+        for (size_t i = 0; !running && i < fb_view_batch_keys(b); i++) {
+            b->key[i].rate = 0.0; /* it was so in its last second */
+            b->key[i].queued = b->key[i].in_flight = 0;
+        }
     }
     (void)close(fd);
     return b;

@@ -38,6 +38,9 @@ int fb_run_open(const char *folder, const char *name, struct run **ret_run)
  */
 bool fb_run_write(struct run *r, const struct view_batch *b);
 
+/* Remove its file: it did nothing. It is still to be closed. NULL is allowed. */
+void fb_run_drop(struct run *r);
+
 /* It does not run any more; what was written last stays. NULL is allowed. */
 void fb_run_close(struct run *r);
 

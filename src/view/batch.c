@@ -2,6 +2,8 @@
 /* batch.c - a batch as one state, a few sums, and JSON. */
 #include "view/batch.h"
 
+#include <string.h>
+
 #include "util/json.h"
 #include "view/words.h"
 
@@ -26,6 +28,25 @@ const struct view_key *fb_view_batch_waiting(const struct view_batch *b)
             found = k;
     }
     return found;
+}
+
+bool fb_view_batch_is_over(const struct view_batch *b)
+{
+    return b->ended_ns > 0 && !b->total_grows && b->total == fb_view_batch_ended(b);
+}
+
+void fb_view_batch_next(const struct view_batch *b, struct buffer *to)
+{
+    const char *more = !fb_view_batch_is_over(b) ? ""
+                       : b->failed > 0           ? " --retry-failed"
+                       : b->deferred > 0         ? " --deferred"
+                                                 : NULL;
+
+    if (!b->command[0] || !more)
+        return;
+    fb_buffer_add_text(to, b->command);
+    if (!strstr(b->command, more))
+        fb_buffer_add_text(to, more);
 }
 
 #define FEW 5 /* so few say nothing about a share */
@@ -65,6 +86,8 @@ static void add_items_json(const struct view_batch *b, struct buffer *to)
     fb_json_int(to, "deferred", b->deferred);
     fb_json_int(to, "skipped", b->skipped);
     fb_json_int(to, "unknown", b->unknown);
+    if (b->bad_lines > 0)
+        fb_json_int(to, "bad_lines", b->bad_lines);
     fb_buffer_add_char(to, '}');
 }
 
@@ -89,17 +112,22 @@ static void add_run_json(const struct view_batch *b, int64_t now_ns, struct buff
     fb_buffer_add_char(to, '}');
 }
 
-static void add_waits_json(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+void fb_view_waits_json(const struct view_wait *wait, int64_t count, struct buffer *to)
 {
-    fb_json_name(to, "waits");
     fb_buffer_add_char(to, '[');
-    for (int64_t i = 0; i < b->wait_count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         fb_buffer_add_text(to, i > 0 ? ",{" : "{");
-        fb_json_text(to, "cause", b->wait[i].cause);
-        fb_words_json_span(to, "span_s", b->wait[i].span_ns);
+        fb_json_text(to, "cause", wait[i].cause);
+        fb_words_json_span(to, "span_s", wait[i].span_ns);
         fb_buffer_add_char(to, '}');
     }
     fb_buffer_add_char(to, ']');
+}
+
+static void add_waits_json(const struct view_batch *b, int64_t now_ns, struct buffer *to)
+{
+    fb_json_name(to, "waits");
+    fb_view_waits_json(b->wait, b->wait_count, to);
     if (b->held_ns == 0)
         return;
     fb_json_name(to, "last_wait");

@@ -37,8 +37,8 @@ struct view_batch {
 
     int64_t total; /* items; -1: not known */
     uint32_t total_grows;
-    uint32_t reserved;
-    int64_t done; /* ended well, in earlier runs as well; likewise: */
+    uint32_t bad_lines; /* of the list, that are no requests and were passed over */
+    int64_t done;       /* ended well, in earlier runs as well; likewise: */
     int64_t failed;
     int64_t deferred;
     int64_t skipped;
@@ -80,6 +80,19 @@ enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns);
 
 /* The key that waits longest, else any that has something to do; or NULL. */
 const struct view_key *fb_view_batch_waiting(const struct view_batch *b);
+
+/* Whether all of its items have ended, however. */
+bool fb_view_batch_is_over(const struct view_batch *b);
+
+/*
+ * Append the command that does what is left, of one that does not run; with --retry-failed or
+ * --deferred where all have ended and some not well. Nothing where nothing is left, or no command
+ * is known.
+ */
+void fb_view_batch_next(const struct view_batch *b, struct buffer *to);
+
+/* Waits as a JSON array. */
+void fb_view_waits_json(const struct view_wait *wait, int64_t count, struct buffer *to);
 
 /* All of it as the members of one JSON object, with its braces. */
 void fb_view_batch_json(const struct view_batch *b, int64_t now_ns, struct buffer *to);

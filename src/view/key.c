@@ -6,6 +6,7 @@
 
 #include "core/instant.h"
 #include "util/json.h"
+#include "util/text.h"
 #include "util/utf8.h"
 #include "view/limits.h"
 #include "view/words.h"
@@ -103,6 +104,29 @@ bool fb_view_key_is_down(const struct view_key *k, int64_t now_ns)
            (strcmp(k->cause, "breaker") == 0 || strcmp(k->cause, "pause") == 0);
 }
 
+void fb_view_key_why(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    static const char BEGIN[] = "Next start in ";
+    bool is_timed = strncmp(k->why, BEGIN, strlen(BEGIN)) == 0;
+    const char *reason = is_timed ? strstr(k->why, ": ") : NULL;
+    const char *pace = reason ? strstr(reason, ". ") : NULL;
+    char text[48];
+    struct text t;
+
+    if (!reason) {
+        fb_buffer_add_text(to, k->why);
+    } else if (k->ready_ns > now_ns) {
+        fb_text_init(&t, text, sizeof text);
+        fb_text_add_span(&t, k->ready_ns - now_ns);
+        fb_buffer_add_text(to, BEGIN);
+        fb_buffer_add_text(to, text);
+        fb_buffer_add_text(to, reason);
+    } else {
+        fb_buffer_add_text(to, "May start now.");
+        fb_buffer_add_text(to, pace ? pace + 1 : "");
+    }
+}
+
 bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns)
 {
     return fb_view_key_has_quota(k, now_ns) && k->quota_reset_ns > 0 &&
@@ -144,6 +168,11 @@ enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
 
 /* ----------------------------------------------------------------------------------- the cells */
 
+bool fb_view_key_is_guess(const struct view_key *k)
+{
+    return k->flags & VIEW_KEY_LEARNED && !(k->flags & VIEW_KEY_TOLD);
+}
+
 void fb_view_key_limit(const struct view_key *k, struct buffer *to)
 {
     if (k->flags & VIEW_KEY_LEARNING) {
@@ -154,7 +183,7 @@ void fb_view_key_limit(const struct view_key *k, struct buffer *to)
         fb_buffer_add_char(to, '-');
         return;
     }
-    fb_buffer_add_text(to, k->flags & VIEW_KEY_LEARNED ? "~" : "");
+    fb_buffer_add_text(to, fb_view_key_is_guess(k) ? "~" : "");
     fb_words_rate(k->limit, to);
     fb_buffer_add_text(to, "/s");
 }
@@ -204,7 +233,7 @@ void fb_view_key_left(const struct view_key *k, int64_t now_ns, struct buffer *t
         fb_words_count(k->window_left, to);
         fb_buffer_add_text(to, " of ");
         fb_words_window(k->window_limit, k->window_ns, to);
-    } else if (k->flags & VIEW_KEY_LEARNED && k->limit > 0.0) {
+    } else if (fb_view_key_is_guess(k) && k->limit > 0.0 && !(k->flags & VIEW_KEY_LEARNING)) {
         fb_buffer_add_text(to, "learned, ");
         fb_buffer_add_int(to, (int64_t)(k->confidence * 100.0 + 0.5));
         fb_buffer_add_text(to, " %");
@@ -245,6 +274,8 @@ static void add_limit_json(const struct view_key *k, int64_t now_ns, struct buff
         fb_json_real(to, "confidence", k->confidence, 3);
         if (k->limit > 0.0 && !(k->flags & VIEW_KEY_LEARNING))
             fb_json_real(to, "learned_per_s", k->limit, 4);
+        if (k->flags & VIEW_KEY_TOLD)
+            fb_json_bool(to, "limit_told", true);
         fb_words_json_instant(to, "changed", k->changed_ns, now_ns);
     }
     if (k->window_limit <= 0)
@@ -252,6 +283,7 @@ static void add_limit_json(const struct view_key *k, int64_t now_ns, struct buff
     fb_json_name(to, "window");
     fb_buffer_add_char(to, '{');
     fb_json_int(to, "limit", k->window_limit);
+    fb_json_int(to, "stated", k->window_stated);
     fb_json_int(to, "remaining", k->window_left);
     fb_words_json_span(to, "window_s", k->window_ns);
     if (k->window_frees_ns > now_ns)
@@ -288,8 +320,11 @@ static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffe
     } else if (fb_view_key_is_wrong(k, now_ns)) {
         fb_json_text(to, "because", fb_view_key_because(k, now_ns));
     }
-    if (k->why[0])
-        fb_json_text(to, "why", k->why);
+    struct buffer why = BUFFER_INIT;
+    fb_view_key_why(k, now_ns, &why);
+    if (why.size > 0)
+        fb_json_text(to, "why", fb_buffer_text(&why));
+    fb_buffer_fini(&why);
 }
 
 static void add_refusal_json(const struct view_key *k, int64_t now_ns, struct buffer *to)

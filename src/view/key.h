@@ -28,6 +28,7 @@
 #define VIEW_KEY_PACED    32u  /* whoever learns holds it, longer than any server asked for */
 #define VIEW_KEY_SPENT    64u  /* and that because what was learned is used up until then */
 #define VIEW_KEY_WRONG    128u /* all that was answered lately was 4xx: the requests are wrong */
+#define VIEW_KEY_TOLD     256u /* `limit` is what the server tells of its window */
 
 struct view_key {
     char provider[VIEW_NAME];
@@ -47,9 +48,10 @@ struct view_key {
     char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
     double limit;             /* permits a second, stated or believed; 0: none */
     struct bound bound;       /* the tightest of that, the windows, and what is left of a quota */
-    double permits;       /* that may leave at once, as far as a rate bounds that; -1: none does */
-    double confidence;    /* 0..1, of what was learned */
-    int64_t window_limit; /* of the fullest stated window; 0: there is none */
+    double permits;        /* that may leave at once, as far as a rate bounds that; -1: none does */
+    double confidence;     /* 0..1, of what was learned */
+    int64_t window_limit;  /* that may be used of the fullest stated window; 0: there is none */
+    int64_t window_stated; /* of it, before the margin and before what was learned */
     int64_t window_left;
     int64_t window_ns;
     int64_t window_frees_ns; /* when the next place in it comes free; <= now: it is empty */
@@ -120,6 +122,9 @@ void fb_view_key_failures(const struct view_key *k, struct buffer *to);
 /* Whether it is left alone because too much failed. */
 bool fb_view_key_is_down(const struct view_key *k, int64_t now_ns);
 
+/* `why` as it is now: what it says of how long has passed since it was seen. */
+void fb_view_key_why(const struct view_key *k, int64_t now_ns, struct buffer *to);
+
 /* Which amount tells what is left. */
 enum view_left { VIEW_LEFT_NOTHING, VIEW_LEFT_QUOTA, VIEW_LEFT_WINDOW };
 
@@ -128,6 +133,9 @@ enum view_left fb_view_key_left_by(const struct view_key *k, int64_t now_ns);
 
 /* "learned", "window", ... what the tightest bound is; "": there is none. */
 const char *fb_view_bound_name(enum bound_by by);
+
+/* Whether `limit` was found out: neither stated nor told by the server. */
+bool fb_view_key_is_guess(const struct view_key *k);
 
 /* "~12.0/s", "?" while it is searched for, "-" where there is none. */
 void fb_view_key_limit(const struct view_key *k, struct buffer *to);

@@ -17,19 +17,25 @@
 static const char *const HEALTH[] = {"EXHAUSTED", "CRITICAL", "WARNING", "HEALTHY"};
 static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "healthy"};
 
-enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
+static enum view_health of_quota(const struct view_key *k, int64_t now_ns)
 {
-    bool is_held = strcmp(k->cause, "hold") == 0 && !(k->flags & VIEW_KEY_SPENT);
-
-    if (!fb_view_key_has_quota(k, now_ns)) /* of a refusal nobody said how much is left */
-        return is_held && fb_view_key_waits(k, now_ns) ? VIEW_WARNING : VIEW_HEALTHY;
-    if (fb_view_key_resets_soon(k, now_ns))
+    if (!fb_view_key_has_quota(k, now_ns) || fb_view_key_resets_soon(k, now_ns))
         return VIEW_HEALTHY;
     double left = (double)k->quota_left / (double)k->quota_limit;
     return k->quota_left <= 0 ? VIEW_EXHAUSTED
            : left < 0.2       ? VIEW_CRITICAL
            : left <= 0.5      ? VIEW_WARNING
                               : VIEW_HEALTHY;
+}
+
+/* Whoever was told to wait is not healthy, however much is left. */
+enum view_health fb_view_health(const struct view_key *k, int64_t now_ns)
+{
+    bool is_held = strcmp(k->cause, "hold") == 0 && !(k->flags & VIEW_KEY_SPENT);
+    enum view_health health = of_quota(k, now_ns);
+
+    return health == VIEW_HEALTHY && is_held && fb_view_key_waits(k, now_ns) ? VIEW_WARNING
+                                                                             : health;
 }
 
 static enum view_health worst(const struct view_limits *v, int64_t now_ns)
@@ -87,9 +93,15 @@ static void add_window(const struct view_key *k, struct buffer *to)
 {
     begin(to, "Window:    ");
     fb_words_count(k->window_left, to);
-    fb_buffer_add_text(to, " left of ");
-    fb_words_window(k->window_limit, k->window_ns, to);
-    fb_buffer_add_text(to, ", as stated\n");
+    fb_buffer_add_text(to, " left; ");
+    fb_words_window(k->window_stated, k->window_ns, to);
+    fb_buffer_add_text(to, " as stated");
+    if (k->window_limit < k->window_stated) {
+        fb_buffer_add_text(to, ", of which ");
+        fb_words_count(k->window_limit, to);
+        fb_buffer_add_text(to, " are used at most");
+    }
+    fb_buffer_add_char(to, '\n');
 }
 
 static void add_rate(const struct view_key *k, struct buffer *to)
@@ -104,7 +116,9 @@ static void add_rate(const struct view_key *k, struct buffer *to)
         return;
     begin(to, "Limit:     ");
     fb_view_key_limit(k, to);
-    if (k->flags & VIEW_KEY_LEARNED) {
+    if (k->flags & VIEW_KEY_TOLD) {
+        fb_buffer_add_text(to, ", as the server tells\n");
+    } else if (k->flags & VIEW_KEY_LEARNED) {
         fb_buffer_add_text(to, ", learned, confidence ");
         fb_buffer_add_int(to, (int64_t)(k->confidence * 100.0 + 0.5));
         fb_buffer_add_text(to, " %\n");

@@ -31,6 +31,16 @@ void fb_view_add_short(int64_t span_ns, struct buffer *to)
     fb_buffer_add_text(to, text);
 }
 
+void fb_view_waits(const struct view_wait *wait, int64_t count, struct buffer *to)
+{
+    for (int64_t i = 0; i < count; i++) {
+        fb_buffer_add_text(to, i > 0 ? ", " : "");
+        fb_buffer_add_text(to, wait[i].cause);
+        fb_buffer_add_char(to, ' ');
+        fb_view_add_short(wait[i].span_ns, to);
+    }
+}
+
 void fb_view_batch_progress(const struct view_batch *b, struct buffer *to)
 {
     int64_t ended = fb_view_batch_ended(b);
@@ -52,7 +62,7 @@ void fb_view_batch_progress(const struct view_batch *b, struct buffer *to)
 static const struct view_column KEY_COLUMNS[] = {
     {.title = "key", .keep = 99},
     {.title = "state", .keep = 99, .is_state = true},
-    {.title = "rate / limit", .keep = 8},
+    {.title = "sent / limit", .keep = 8},
     {.title = "left", .keep = 7},
     {.title = "next start", .keep = 9},
     {.title = "queued", .keep = 5, .is_right = true},
@@ -123,7 +133,7 @@ static const struct view_column BATCH_COLUMNS[] = {
     {.title = "items", .keep = 99},
     {.title = "failed", .keep = 9, .is_right = true},
     {.title = "deferred", .keep = 5, .is_right = true},
-    {.title = "rate", .keep = 8, .is_right = true},
+    {.title = "items/s", .keep = 8, .is_right = true},
     {.title = "429s", .keep = 7, .is_right = true},
     {.title = "until", .keep = 10},
     {.title = "list", .keep = 4},
@@ -174,7 +184,6 @@ static void add_batch(struct view_table *t, const struct view_batch *b, int64_t 
     fb_words_count(b->deferred, &t->text);
     fb_view_table_next(t);
     fb_words_rate(b->rate, &t->text);
-    fb_buffer_add_text(&t->text, "/s");
     fb_view_table_next(t);
     fb_words_count(b->throttled, &t->text);
     fb_view_table_next(t);

@@ -15,6 +15,9 @@ void fb_view_keys_table(const struct view_key *const *group, size_t group_count,
 void fb_view_batches_table(const struct view_batch *const *batch, size_t count,
                            const struct view_style *style, int64_t now_ns, struct buffer *to);
 
+/* "hold 12 s, bucket 40 s" */
+void fb_view_waits(const struct view_wait *wait, int64_t count, struct buffer *to);
+
 /* "412 of 600 (68 %)", "412" where the end is not known. */
 void fb_view_batch_progress(const struct view_batch *b, struct buffer *to);
 

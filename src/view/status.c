@@ -53,6 +53,8 @@ static void add_items(const struct view_batch *b, struct buffer *to)
     add_counted(b->deferred, "deferred", false, &is_first, to);
     add_counted(b->skipped, "skipped", false, &is_first, to);
     add_counted(b->unknown, "unknown", false, &is_first, to);
+    add_counted(b->bad_lines, b->bad_lines == 1 ? "line is no request" : "lines are no requests",
+                false, &is_first, to);
     fb_buffer_add_char(to, '\n');
 }
 
@@ -61,7 +63,7 @@ static void add_pace(const struct view_batch *b, const struct view_style *style,
 {
     begin(to, "rate");
     fb_words_rate(b->rate, to);
-    fb_buffer_add_text(to, b->running ? "/s now, " : "/s over the run\n");
+    fb_buffer_add_text(to, b->running ? " items/s now, " : " items/s over the run\n");
     if (!b->running)
         return;
     fb_words_count(b->in_flight, to);
@@ -103,12 +105,7 @@ static void add_waits(const struct view_batch *b, struct buffer *to)
     if (b->wait_count == 0)
         return;
     begin(to, "waited");
-    for (int64_t i = 0; i < b->wait_count; i++) {
-        fb_buffer_add_text(to, i > 0 ? ", " : "");
-        fb_buffer_add_text(to, b->wait[i].cause);
-        fb_buffer_add_char(to, ' ');
-        fb_view_add_short(b->wait[i].span_ns, to);
-    }
+    fb_view_waits(b->wait, b->wait_count, to);
     fb_buffer_add_char(to, '\n');
 }
 
@@ -130,9 +127,14 @@ static void add_life(const struct view_batch *b, const struct view_style *style,
         fb_words_when(b->updated_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
-    bool is_cut_off = b->total > fb_view_batch_ended(b);
-    if (b->exit_code != 0 || b->ended_ns == 0 || is_cut_off)
-        add_line(to, "go on", b->command);
+    size_t size = to->size;
+    begin(to, "go on");
+    size_t label = to->size;
+    fb_view_batch_next(b, to);
+    if (to->size > label)
+        fb_buffer_add_char(to, '\n');
+    else
+        to->size = size;
 }
 
 static void add_one(const struct view_batch *b, const struct view_style *style, int64_t now_ns,
@@ -260,6 +262,46 @@ void fb_view_status_text(const struct view_status *v, const struct view_style *s
 
 /* ------------------------------------------------------------------------------------- as JSON */
 
+/* Of a key in several batches what was seen last; of two that were seen at once, the first. */
+static bool is_newest(const struct view_status *v, const struct view_key *k)
+{
+    bool is_behind = false; /* the one that is looked at */
+
+    for (size_t b = 0; b < v->batch_count; b++) {
+        for (size_t i = 0; i < fb_view_batch_keys(v->batch[b]); i++) {
+            const struct view_key *other = &v->batch[b]->key[i];
+
+            is_behind |= other == k;
+            if (other != k && other->seen_ns >= k->seen_ns + is_behind &&
+                strcmp(other->provider, k->provider) == 0 && strcmp(other->pool, k->pool) == 0 &&
+                strcmp(other->credential, k->credential) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A daemon has keys of its own; of files they are those of the batches, each once. */
+static void add_keys_json(const struct view_status *v, int64_t now_ns, struct buffer *to)
+{
+    bool has_own = v->daemon || v->key_count > 0;
+    const char *between = "";
+
+    for (size_t i = 0; i < v->key_count; i++, between = ",") {
+        fb_buffer_add_text(to, between);
+        fb_view_key_json(&v->key[i], now_ns, to);
+    }
+    for (size_t b = 0; !has_own && b < v->batch_count; b++) {
+        for (size_t i = 0; i < fb_view_batch_keys(v->batch[b]); i++) {
+            if (!is_newest(v, &v->batch[b]->key[i]))
+                continue;
+            fb_buffer_add_text(to, between);
+            fb_view_key_json(&v->batch[b]->key[i], now_ns, to);
+            between = ",";
+        }
+    }
+}
+
 static void add_json(const char *command, const struct view_status *v, int64_t now_ns,
                      struct buffer *to)
 {
@@ -279,10 +321,7 @@ static void add_json(const char *command, const struct view_status *v, int64_t n
     }
     fb_json_name(to, "keys");
     fb_buffer_add_char(to, '[');
-    for (size_t i = 0; i < v->key_count; i++) {
-        fb_buffer_add_text(to, i > 0 ? "," : "");
-        fb_view_key_json(&v->key[i], now_ns, to);
-    }
+    add_keys_json(v, now_ns, to);
     fb_buffer_add_char(to, ']');
     fb_json_name(to, "batches");
     fb_buffer_add_char(to, '[');

@@ -3,7 +3,7 @@
  * status.h - `flyball status` and `flyball top`: batches, and the keys that they are under.
  *
  * A daemon fills in who it is and the keys of its engine; from files there are batches alone, each
- * with its own keys.
+ * with its own keys, and in JSON the keys of all of them once more, each as it was seen last.
  */
 #ifndef FLYBALL_VIEW_STATUS_H
 #define FLYBALL_VIEW_STATUS_H

@@ -52,13 +52,26 @@ void fb_view_color_end(const struct view_style *style, struct buffer *to)
         fb_buffer_add_text(to, "\x1b[0m");
 }
 
+/* What colours a word has no width. Escapes are ours alone: no text that is shown has any. */
+static size_t columns_of(const char *line, size_t size)
+{
+    size_t columns = fb_words_columns(line, size);
+
+    for (size_t i = 0; i < size; i++) {
+        const char *end = line[i] == '\x1b' ? memchr(line + i, 'm', size - i) : NULL;
+
+        columns -= end ? (size_t)(end - line) - i + 1 : 0;
+    }
+    return columns;
+}
+
 /* Where a line ends: at the last blank that is within the window, or the first. 0: nowhere. */
 static size_t blank_of(const char *line, size_t size, size_t indent, size_t width)
 {
     size_t found = 0;
 
     for (size_t i = indent + 1; i < size; i++) {
-        if (found > 0 && fb_words_columns(line, i) > width)
+        if (found > 0 && columns_of(line, i) > width)
             break;
         if (line[i] == ' ')
             found = i;
@@ -70,7 +83,7 @@ static void fold_line(const char *line, size_t size, size_t indent, size_t width
 {
     size_t cut = 0, first = indent;
 
-    while (fb_words_columns(line, size) > width && (cut = blank_of(line, size, first, width)) > 0) {
+    while (columns_of(line, size) > width && (cut = blank_of(line, size, first, width)) > 0) {
         fb_buffer_add(to, line, cut);
         fb_buffer_add_char(to, '\n');
         for (size_t i = 0; i < indent; i++)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "util/json.h"
+#include "view/rows.h"
 #include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -153,7 +154,7 @@ static void add_change(const struct view_why *v, struct buffer *to)
 }
 
 /* The header, or the rule, that decides. */
-static void add_rule(const struct view_why *v, struct buffer *to)
+static void add_rule(const struct view_why *v, int64_t now_ns, struct buffer *to)
 {
     const struct view_key *k = &v->key;
     bool is_hold = (strcmp(k->cause, "hold") == 0 || strcmp(k->cause, "ramp") == 0) &&
@@ -177,6 +178,12 @@ static void add_rule(const struct view_why *v, struct buffer *to)
         fb_words_count(k->quota_left, to);
         fb_buffer_add_text(to, " of ");
         fb_words_count(k->quota_limit, to);
+        fb_buffer_add_text(to, " left");
+        if (k->told_ns > 0 && k->told_ns < now_ns) {
+            fb_buffer_add_text(to, ", told ");
+            fb_words_span(now_ns - k->told_ns, to);
+            fb_buffer_add_text(to, " ago");
+        }
     } else if (k->spec[0]) {
         fb_buffer_add_text(to, k->spec);
         fb_buffer_add_text(to, k->said_by[0] ? " (" : "");
@@ -235,6 +242,20 @@ static void add_buffer(const char *label, struct buffer *text, const struct view
     fb_buffer_fini(text);
 }
 
+/* "; it did for 5.2 s, until " */
+static void add_past(const struct view_why *v, struct buffer *to)
+{
+    fb_buffer_add_text(to, v->verdict == VIEW_VERDICT_waited ? "; it did " : "; due ");
+    if (v->verdict != VIEW_VERDICT_waited)
+        return;
+    if (v->lasted_ns > 0) {
+        fb_buffer_add_text(to, "for ");
+        fb_view_add_short(v->lasted_ns, to);
+        fb_buffer_add_text(to, ", ");
+    }
+    fb_buffer_add_text(to, "until ");
+}
+
 static void add_verdict(const struct view_why *v, const struct view_style *style, int64_t now_ns,
                         struct buffer *to)
 {
@@ -253,7 +274,7 @@ static void add_verdict(const struct view_why *v, const struct view_style *style
         fb_buffer_add_text(to, ", in ");
         fb_words_span(v->until_ns - now_ns, to);
     } else if (v->until_ns > 0) {
-        fb_buffer_add_text(to, v->verdict == VIEW_VERDICT_waited ? "; it did until " : "; due ");
+        add_past(v, to);
         fb_words_when(v->until_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
@@ -281,13 +302,13 @@ static void add_key(const struct view_why *v, const struct view_style *style, in
 
     if (!v->has_key)
         return;
-    add_rule(v, &text);
+    add_rule(v, now_ns, &text);
     add_buffer("rule", &text, style, to);
     fb_view_key_name(&v->key, &text);
     if (v->key.queued > 0) {
         fb_buffer_add_text(&text, ", ");
         fb_words_count(v->key.queued, &text);
-        fb_buffer_add_text(&text, " queued");
+        fb_buffer_add_text(&text, v->verdict == VIEW_VERDICT_waited ? " queued then" : " queued");
     }
     add_buffer("key", &text, style, to);
     if (fb_view_key_has_quota(&v->key, now_ns)) {
@@ -320,10 +341,19 @@ void fb_view_why_text(const struct view_why *v, const struct view_style *style, 
         fb_buffer_add_text(&text, v->batch);
         fb_buffer_add_text(&text, v->item[0] ? ", item " : "");
         fb_buffer_add_text(&text, v->item);
+        fb_buffer_add_text(&text, v->progress[0] ? ", " : "");
+        fb_buffer_add_text(&text, v->progress);
         add_buffer("batch", &text, style, to);
     }
+    fb_view_waits(v->wait, v->wait_count, &text);
+    add_buffer("in all", &text, style, to);
     add_change(v, &text);
     add_buffer("change", &text, style, to);
+    if (v->next[0]) { /* one line, to be copied */
+        fb_buffer_add_text(to, "  next     ");
+        fb_buffer_add_text(to, v->next);
+        fb_buffer_add_char(to, '\n');
+    }
     if (v->source[0])
         add_line("source", v->source, style, to);
 }
@@ -350,7 +380,7 @@ void fb_view_why_json(const struct view_why *v, int64_t now_ns, struct buffer *t
         add_text_json(to, "cause", v->key.cause);
     add_text_json(to, "sentence", v->sentence);
     if (v->has_key)
-        add_rule(v, &rule);
+        add_rule(v, now_ns, &rule);
     add_text_json(to, "rule", fb_buffer_text(&rule));
     fb_buffer_clear(&rule);
     add_change(v, &rule);
@@ -358,6 +388,13 @@ void fb_view_why_json(const struct view_why *v, int64_t now_ns, struct buffer *t
     fb_buffer_fini(&rule);
     add_text_json(to, "batch", v->batch);
     add_text_json(to, "item", v->item);
+    if (v->lasted_ns > 0)
+        fb_words_json_span(to, "lasted_s", v->lasted_ns);
+    if (v->wait_count > 0) {
+        fb_json_name(to, "waits");
+        fb_view_waits_json(v->wait, v->wait_count, to);
+    }
+    add_text_json(to, "next", v->next);
     add_text_json(to, "source", v->source);
     if (v->has_key) {
         fb_json_name(to, "key");

@@ -5,7 +5,7 @@
 #ifndef FLYBALL_VIEW_WHY_H
 #define FLYBALL_VIEW_WHY_H
 
-#include "view/key.h"
+#include "view/batch.h"
 
 /* What the answer is. */
 #define FB_VIEW_VERDICTS(X)                                            \
@@ -35,6 +35,13 @@ struct view_why {
     char sentence[VIEW_TEXT];
     bool has_key;
     struct view_key key; /* what it is under, with the cause */
+
+    /* Of a batch: */
+    int64_t lasted_ns; /* that wait, as far as it is known; 0: it is not */
+    char progress[VIEW_NAME];
+    int64_t wait_count;
+    struct view_wait wait[VIEW_BATCH_CAUSES]; /* in all */
+    char next[VIEW_BATCH_PATH + 32];          /* what does the rest: a command, or a sentence */
 };
 
 void fb_view_why_text(const struct view_why *v, const struct view_style *style, int64_t now_ns,

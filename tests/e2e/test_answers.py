@@ -137,6 +137,39 @@ def test_status_of_one_that_runs(asker, api, running):
     assert asker.ask('status', batch['name'][:12]).stdout.startswith(batch['name'])
 
 
+def test_status_says_what_is_left_to_do(asker, api):
+    """All have ended: a line that is no request is none that the same command could make good."""
+    urls = asker.write([f'{api}/1', 'nonsense'])
+    assert asker.run(urls, '--jsonl', asker.out, '--keep-going', *SLOW).returncode == 3
+    text = asker.ask('status', 'list').stdout
+    assert '1 of 1 (100 %): 1 ok, 1 line is no request' in text and 'go on' not in text, text
+    assert asker.ask_json('status', 'list')['batches'][0]['items']['bad_lines'] == 1
+    urls = asker.write([f'{api}/1', 'http://127.0.0.1:9/'], name='other')
+    words = ['--jsonl', 'o.jsonl', '--retries', '0', *SLOW]
+    assert asker.run(urls, *words).returncode == 3
+    text = asker.ask('status', 'other').stdout
+    assert re.search(r'^  go on +flyball fetch .* --retry-failed$', text, re.M), text
+    assert ', 2 of 2 (100 %), 1 failed\n' in asker.ask('why', 'other').stdout
+    again = asker.run(urls, *words).stderr
+    assert 'nothing is left to do; --retry-failed or --fresh would do some or all again' in again
+    assert asker.run(urls, *words, '--retry-failed').returncode == 3
+    assert asker.ask('status', 'other').stdout.count('--retry-failed') == 1
+
+
+def test_rates_have_names_and_keys_are_told(asker, api, running):
+    wait_for(lambda: asker.batches()[0]['items']['ok'] > 8, running)
+    told = asker.ask_json('status')
+    assert [k['provider'] for k in told['keys']] == [api.removeprefix('http://')]
+    assert asker.ask_json('top', '--once')['keys']
+    text = asker.ask('status', 'list').stdout
+    assert re.search(r'^  rate +[\d.]+ items/s now', text, re.M) and 'sent / limit' in text, text
+    stop(running)
+    text = asker.ask('status', 'list').stdout
+    assert re.search(r'^  rate +[\d.]+ items/s over the run$', text, re.M), text
+    assert '0.00 / 5.00/s' in text, text
+    assert [k['rate_per_s'] for k in asker.ask_json('status')['keys']] == [0]
+
+
 def test_status_of_one_that_was_killed(asker, running):
     running.kill()
     running.communicate()
@@ -204,12 +237,50 @@ def test_limits_tell_what_the_server_told(asker):
         assert asker.ask_json('limits', '--provider', 'other')['limits'] == []
 
 
+def test_a_margin_is_told_apart_from_what_is_stated(asker, api):
+    limit = ['--limit', 'window=100/1m']
+    asker.run(f'{api}/{{1..5}}', '--jsonl', asker.out, '-q', *limit)
+    text = asker.ask('limits').stdout
+    assert '85 left; 100/min as stated, of which 90 are used at most\n' in text, text
+    window = asker.ask_json('limits')['limits'][0]['window']
+    assert window['stated'] == 100 and window['limit'] == 90 and window['remaining'] == 85
+    told = asker.run(f'{api}/{{1..300}}', '--jsonl', 'other', '--plan', *limit).stdout
+    assert 'bound by  100/min ' in told, told
+
+
+def test_a_limit_that_headers_tell_does_not_waver(asker):
+    """Ten a second is what the server says, however the pace is steered to keep to it."""
+    with Mock('--limit', 'fixed=10/1s', '--dialect', 'ietf') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(1000)])
+        process = asker.begin(urls, '--jsonl', asker.out)
+        wait_for(lambda: asker.ask_json('limits')['limits'][0].get('limit_told'), process)
+        seen = set()
+        for _ in range(40):
+            key, = asker.ask_json('limits')['limits']
+            seen.add((key['learned_per_s'], key['limit_per_s'], key.get('limit_told')))
+            time.sleep(0.1)
+        assert seen == {(10.0, 10.0, True)}
+        assert 'Limit:     10.0/s, as the server tells\n' in asker.ask('limits').stdout
+        talk = stop(process)[1]
+        assert '~' not in talk, talk
+
+
+def test_a_pace_is_not_shown_as_a_limit(asker, api):
+    """Nothing has refused: limits knows of no limit, and so does learned."""
+    assert asker.run(f'{api}/{{1..9}}', '--jsonl', asker.out, '-q').returncode == 0
+    row, = asker.ask_json('learned')['learned']
+    assert row['limit_per_s'] == 0 and 'learned_per_s' not in asker.ask_json('limits')['limits'][0]
+    assert re.search(r'^127\.0\.0\.1:\d+ +- +- +', asker.ask('learned').stdout, re.M)
+
+
 def test_learned_is_shown_and_forgotten(asker):
     with Mock('--limit', 'rate=20/s burst=5') as api:
         name = f'127.0.0.1:{api.port}'
         asker.run(f'http://{name}/{{1..80}}', '--jsonl', asker.out)
     row, = asker.ask_json('learned')['learned']
     assert row['provider'] == name and row['limit_per_s'] > 0 and row['by'] == 'probe'
+    limit, = asker.ask_json('limits')['limits']
+    assert row['limit_per_s'] == limit['learned_per_s'], 'one limit, two numbers'
     assert name in asker.ask('learned', '-v').stdout
     assert asker.ask_json('learned', '--provider', 'other')['learned'] == []
     refused = asker.ask('learned', 'reset')
@@ -249,6 +320,50 @@ def test_why_it_waits_for_the_rate(asker, api, running):
     assert asker.ask_json('why', 'last')['verdict'] in ('waited', 'waits')
 
 
+def test_why_by_host_and_by_list(asker, api, running):
+    """What status and limits name can be asked about."""
+    host = api.removeprefix('http://')
+    for word in (host, host.upper(), 'list', './list', asker.folder / 'list', 'out.jsonl'):
+        told = asker.ask_json('why', word)
+        assert told['verdict'] == 'waits' and told['cause'] == 'bucket', told
+        assert told['key']['provider'] == host
+    assert asker.ask_json('why', 'list')['batch'] and 'next' not in asker.ask_json('why', 'list')
+    stop(running)
+    assert asker.ask_json('why', host)['key']['provider'] == host
+    assert asker.ask_json('why', 'list')['next'].startswith('flyball fetch ')
+    done = asker.ask('why', 'elsewhere.example')
+    assert done.returncode == 3 and 'No item, batch, list or host of that name' in done.stdout
+
+
+def test_verdict_and_sentence_are_of_one_moment(asker, api, running):
+    assert running.poll() is None
+    for word in ['last', api, api.removeprefix('http://')] * 10:
+        told = asker.ask_json('why', word)
+        said = told.get('sentence', '') + told['key'].get('why', '')
+        assert ('Next start in' in said) <= (told['verdict'] == 'waits' and 'until' in told), told
+        assert ('May start now' in said) <= (told['verdict'] == 'now'), told
+
+
+def test_after_the_end_it_is_told_what_it_waited_for(asker):
+    """Which item, when, how long, what the server had said, and what to do next."""
+    with Mock('--limit', 'rate=5/s burst=5 penalty=2s', '--dialect', 'retry-after') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(300)])
+        process = asker.begin(urls, '--jsonl', asker.out)
+        wait_for(lambda: [w for w in asker.batches()[0]['waits'] if w['cause'] == 'hold'], process)
+        stop(process)
+    wait_for(lambda: asker.ask_json('why', 'last')['verdict'] == 'waited')
+    told = asker.ask_json('why', 'last')
+    assert told['cause'] == 'hold' and 1.5 < told['lasted_s'] < 30
+    assert [w for w in told['waits'] if w['cause'] == 'hold' and w['span_s'] > 0]
+    text = asker.ask('why', 'last').stdout
+    for line in (r'. waits no longer; it did for [\d.]+ s, until .* ago \(\d\d:\d\d:\d\d\)',
+                 r'  because  hold: .*', r'  rule     Retry-After: \d+, with status 429',
+                 r'  key      127\.0\.0\.1:\d+, \d+ queued then', r'  refused  .* ago .*, item \d+',
+                 r'  batch    fetch-[0-9a-f]{16}, \d+ of 300 \(\d+ %\)',
+                 r'  in all   .*\bhold [\d.]+ m?s.*', r'  next     flyball fetch .*'):
+        assert re.search(f'^{line}$', text, re.M), (line, text)
+
+
 def test_why_it_waits_for_a_hold(asker):
     with Mock('--limit', 'fixed=5/1d', '--dialect', 'retry-after') as api:
         url = f'http://127.0.0.1:{api.port}'
@@ -268,6 +383,13 @@ def test_why_it_waits_for_a_hold(asker):
         assert told['verdict'] == 'waits' and told['cause'] == 'hold'
 
 
+def test_what_is_asked_for_is_shown_without_its_query(asker):
+    for word in ('api.example.com/x?token=canary', 'http://api.example.com/x?token=canary'):
+        done = asker.ask('why', word)
+        assert done.returncode == 3 and 'api.example.com/x' in done.stdout
+        assert 'canary' not in done.stdout + done.stderr
+
+
 def test_why_it_is_deferred_or_failed(asker):
     with Mock('--limit', 'fixed=2/1d', '--dialect', 'retry-after') as api:
         urls = asker.write([{'url': f'http://127.0.0.1:{api.port}/{i}', 'id': f'n-{i}'}
@@ -278,6 +400,7 @@ def test_why_it_is_deferred_or_failed(asker):
     told = asker.ask_json('why', deferred[0])
     assert told['verdict'] == 'deferred' and told['until_in_s'] > 60
     assert {d['id'] for d in asker.ask_json('deferred')['deferred']} == set(deferred)
+    assert f'{len(deferred)} put off' in asker.ask('why', 'last').stdout
     urls = asker.write(['http://127.0.0.1:9/'], name='other')
     asker.run(urls, '--jsonl', 'o.jsonl', '--retries', '0')
     told = asker.ask_json('why', '1')

@@ -229,9 +229,43 @@ def test_a_bad_line_is_told_with_its_number(batch, origin, line, says):
     done = batch.run(urls, '--jsonl', batch.out, *FAST)
     assert done.returncode == 2
     assert f'{urls}:2: ' in done.stderr and says in done.stderr
+    assert 'nothing was sent; --keep-going' in done.stderr and not origin.paths(), done.stderr
+    assert ' done in ' not in done.stderr and not batch.out.exists() and not batch.journals()
+    assert not list(batch.folder.rglob('*.run'))
     done = batch.run(urls, '--jsonl', batch.out, '--keep-going', *FAST)
     assert done.returncode == 3
     assert set(batch.by_id()) == {'1', '3'}
+
+
+def test_a_bad_line_behind_others_that_were_sent(batch, origin):
+    """What had begun before it is done, stays, and is gone on with once the line is mended."""
+    good = [f'{origin.url}/slow/5/{i}' for i in range(3000)]
+    urls = batch.write([*good, 'nonsense'])
+    done = batch.run(urls, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 2 and f'{urls}:3001: ' in done.stderr
+    assert 'nothing was begun behind that line' in done.stderr, done.stderr
+    some = len(batch.by_id())
+    assert 0 < some < 3000
+    batch.write(good)
+    done = batch.run(urls, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 0 and f'resuming: {some} done' in done.stderr, done.stderr
+    assert len(batch.by_id()) == len(origin.paths()) == 3000
+
+
+def test_a_list_without_a_request_is_told(batch):
+    done = batch.run('--jsonl', batch.out)  # no list, and nothing on standard input
+    assert done.returncode == 2 and 'no list was named' in done.stderr, done.stderr
+    assert not batch.out.exists() and not list(batch.folder.rglob('fetch-*'))
+    empty = batch.write([], name='empty')
+    for words, name in (([empty], empty), (['-'], 'standard input'),
+                        ([batch.write(['# nothing'], name='notes')], batch.folder / 'notes')):
+        done = batch.run(*words, '--jsonl', batch.out)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == f'flyball fetch: nothing to fetch: there is no request in {name}\n'
+        assert batch.out.read_bytes() == b'' and not list(batch.folder.rglob('fetch-*'))
+        assert batch.run(*words, '--jsonl', batch.out, '-q').stderr == ''
+    done = batch.run(batch.write(['nonsense'], name='bad'), '--keep-going')
+    assert done.returncode == 3 and 'nothing to fetch' in done.stderr, done.stderr
 
 
 def test_a_list_that_is_not_utf8(batch, origin):
@@ -244,7 +278,8 @@ def test_a_list_that_is_not_utf8(batch, origin):
 
 @pytest.mark.parametrize('words, code, says', [
     (['no-such-list'], 2, 'no-such-list'),
-    (['api.example.com/items/1'], 2, 'directory; a URL begins with https://'),
+    (['api.example.com/items/1'], 2, 'directory; a URL begins with http:// or https://'),
+    (['localhost/items/1'], 2, 'directory; a URL begins with http:// or https://'),
     (['./no.such/list'], 2, "list: No such file or directory\n"),
     (['x', '--limit', '10/s'], 2, 'as in rate=10/s'),
     (['--ratee', '2', 'x'], 2, "did you mean '--rate'"),
@@ -261,8 +296,13 @@ def test_mistakes_on_the_command_line(batch, words, code, says):
 
 
 def test_an_output_that_cannot_be_written(batch, origin):
-    done = batch.run(f'{origin.url}/ok/1', '--jsonl', 'no/such/folder/out', *FAST)
-    assert done.returncode == 1 and 'no/such/folder/out' in done.stderr
+    for words in (['--jsonl', 'no/such/folder/out'], ['-o', 'no/such/folder/out'],
+                  *([option, 'no/such/folder/out.svg', '--jsonl', batch.out]
+                    for option in ('--metrics-csv', '--report', '--log'))):
+        done = batch.run(f'{origin.url}/ok/1', *words, *FAST)
+        assert done.returncode == 1 and 'no/such/folder/out' in done.stderr
+        assert 'there is no folder no/such/folder\n' in done.stderr, done.stderr
+    assert not origin.paths()
     done = batch.run(f'{origin.url}/ok/1', '--jsonl', '/dev/full', *FAST)
     assert done.returncode == 1 and done.stderr.count('/dev/full') == 2  # and in "resume:"
 

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What is shipped for those who run flyball serve: a unit, rules and a dashboard of others."""
 import json
+import os
 import re
 import signal
+import socket
 import subprocess
+import threading
 from pathlib import Path
 
 from matches import Sites
@@ -77,11 +80,69 @@ def test_what_was_handed_over_has_to_be_again_after_a_restart(tmp_path):
         assert told['command'] == (f'flyball fetch --submit {url} --jsonl {tmp_path}/o.jsonl '
                                    '--no-bodies')
         assert 'go on' in said and '--submit' in said, said
+        assert told['exit'] == 130 and told['items']['ended'] < 200, told
         with Daemon(tmp_path) as d:
             assert not json.loads(d.command('status', '--json').stdout)['batches']
             done = d.command(*told['command'].split()[1:])
             assert d.wait_ended(done.stdout.split(',')[0])['items']['ok'] == 200
         assert mock.stats()['accepted'] == 200  # none of them twice
+
+
+def test_a_daemon_that_ends_after_all_was_done_has_cut_off_nothing(tmp_path):
+    with Mock() as mock:
+        with Daemon(tmp_path) as d:
+            name = d.submit(list=write_list(tmp_path / 'list', mock.port, 3))
+            d.wait_ended(name)
+        told = json.loads(d.command('status', name, '--json').stdout)['batches'][0]
+        assert told['exit'] == 0 and told['items']['ok'] == 3, told
+
+
+def test_verdict_and_sentence_are_of_one_moment(tmp_path):
+    config = 'providers:\n  p:\n    hosts: [127.0.0.1]\n    limit: rate=20/s burst=1\n'
+    with Mock() as mock, Daemon(tmp_path, config) as d:
+        d.submit(list=write_list(tmp_path / 'list', mock.port, 2000))
+        wait_for(lambda: mock.stats()['arrivals'] > 3)
+        verdicts = set()
+        for _ in range(60):
+            told = json.loads(d.command('why', 'p', '--json').stdout)
+            verdicts.add(told['verdict'])
+            assert ('Next start in' in told['sentence']) == (told['verdict'] == 'waits'), told
+            assert told['key']['may_start'] == (told['verdict'] == 'now'), told
+        assert 'waits' in verdicts
+
+
+def test_the_daemon_is_asked_once(tmp_path):
+    """What it has learned is laid out here, beside what the files know."""
+    row = {'provider': 'a.example', 'host': 'a.example', 'pool': 'default', 'by': 'probe',
+           'limit_per_s': 12.5, 'reduction': 0, 'confidence': 0.9, 'recovery_s': 1.5,
+           'changed_in_s': -300, 'saved_in_s': 0}
+    body = json.dumps({'schema': 'flyball.learned/1', 'learned': [row], 'events': []}).encode()
+    asked = []
+    path = tmp_path / 'control'
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(path))
+        door.listen()
+        door.settimeout(60)
+
+        def answer():
+            while True:
+                try:
+                    peer = door.accept()[0]
+                except OSError:
+                    return
+                with peer:
+                    asked.append(peer.recv(65536).split(b' ')[1])
+                    peer.sendall(b'HTTP/1.1 200 OK\r\n\r\n' + body)
+
+        threading.Thread(target=answer, daemon=True).start()
+        done = subprocess.run([FLYBALL, 'learned', '--provider', 'a.example'], text=True,
+                              capture_output=True, check=False, timeout=60, env={
+                                  **os.environ, 'XDG_STATE_HOME': str(tmp_path),
+                                  'FLYBALL_LISTENERS__ADMIN__SOCKET': str(path)})
+    assert done.returncode == 0, done
+    assert len(asked) == 1 and asked[0].endswith(b'provider=a.example'), asked
+    line = r'^a\.example +- +12\.5/s +90 % +1\.5 s +probe +5m ago'
+    assert re.search(line, done.stdout, re.M), done
 
 
 def test_what_runs_beside_it_is_shown(tmp_path):

@@ -67,6 +67,31 @@ static void the_latest_answer_counts_and_never_the_sum(void **state)
     free(r);
 }
 
+static void trying_is_asking_and_then_taking(void **state)
+{
+    struct rig *tried = rig("rate=3/s burst=4 window=9/2s adapt=off margin=0%");
+    struct rig *asked = rig("rate=3/s burst=4 window=9/2s adapt=off margin=0%");
+    struct rng rng = {seed_of_run()};
+    int64_t now_ns = 0;
+
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        uint64_t ticket = 0;
+        int64_t cost = 1 + (int64_t)(fb_rng_next(&rng) % 3);
+        /* Now and then the clock lags. */
+        now_ns += (int64_t)(fb_rng_next(&rng) % (uint64_t)S) - S / 8;
+        struct verdict v = fb_accountant_try(&tried->a, cost, now_ns, &ticket);
+        struct verdict w = fb_accountant_ask(&asked->a, cost, now_ns);
+        assert_int_equal(v.at_ns, w.at_ns);
+        assert_ptr_equal(v.cause, w.cause);
+        bool goes = w.at_ns <= now_ns;
+        assert_int_equal(ticket, goes ? fb_accountant_take(&asked->a, cost, now_ns) : 0);
+    }
+    assert_memory_equal(&tried->a, &asked->a, sizeof(tried->a));
+    free(tried);
+    free(asked);
+}
+
 static void of_equal_answers_the_first_row_is_the_cause(void **state)
 {
     struct rig *r = rig("rate=1/s burst=1 window=1/1s margin=0%");
@@ -595,6 +620,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_latest_answer_counts_and_never_the_sum),
+        cmocka_unit_test(trying_is_asking_and_then_taking),
         cmocka_unit_test(of_equal_answers_the_first_row_is_the_cause),
         cmocka_unit_test(asking_changes_nothing),
         cmocka_unit_test(a_clock_that_lags_behind_the_books),

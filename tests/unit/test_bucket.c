@@ -385,7 +385,7 @@ static void an_exhausted_bucket_is_empty(void **state)
 
 static int64_t spend(const struct rig *r, int64_t cost, int64_t now_ns)
 {
-    return fb_bucket_spend(r->slot, r->slot[FB_BUCKET_LEVEL], cost, now_ns);
+    return fb_bucket_spend(r->slot, (uint64_t)r->slot[FB_BUCKET_LEVEL], cost, now_ns);
 }
 
 static void only_small_numbers_are_spent_without_a_lock(void **state)
@@ -395,7 +395,9 @@ static void only_small_numbers_are_spent_without_a_lock(void **state)
 
     (void)state;
     assert_int_equal(spend(&r, 1, 0), S);
-    assert_int_equal(spend(&r, 1, -5), S); /* where the clock began */
+    assert_int_equal(spend(&r, 1, -5), -1); /* before the clock began: the books say */
+    assert_int_equal(spend(&r, 1, -FB_TIME_MAX), -1);
+    assert_int_equal(spend(&r, 1, INT64_MIN), -1);
     assert_int_equal(spend(&r, 1, small_ns), small_ns * 999983 + S);
     assert_int_equal(spend(&r, 1, small_ns + 1), -1);
     assert_int_equal(spend(&r, 1, FB_TIME_MAX), -1);

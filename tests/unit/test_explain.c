@@ -78,6 +78,16 @@ static void of_several_windows_the_one_that_is_full_longest_is_named(void **stat
     fly_limiter_free(l);
 }
 
+static void a_margin_is_told_beside_what_is_stated(void **state)
+{
+    struct fly_limiter *l = limiter("window=10/1m margin=50%", 0);
+
+    (void)state;
+    take(l, 0, 5);
+    assert_contains(why(l, 0, 1).text, "a window is full, 5 of 10 in 1 min. ");
+    fly_limiter_free(l);
+}
+
 /* 6000 for an hour, of which `remaining` are left. */
 static void tell(struct fly_limiter *l, int64_t remaining, int64_t now_ns)
 {
@@ -397,6 +407,7 @@ int main(void)
         cmocka_unit_test(waits_for_the_bucket),
         cmocka_unit_test(waits_for_a_window),
         cmocka_unit_test(of_several_windows_the_one_that_is_full_longest_is_named),
+        cmocka_unit_test(a_margin_is_told_beside_what_is_stated),
         cmocka_unit_test(waits_for_a_quota_that_is_spread),
         cmocka_unit_test(a_quota_that_is_spread_has_the_word),
         cmocka_unit_test(waits_for_a_quota_that_is_used_up),

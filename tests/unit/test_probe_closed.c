@@ -97,6 +97,36 @@ static void it_is_asked_early_and_ever_more_rarely(void **state)
     close_on(&h, 0, 0); /* and what follows is another episode */
 }
 
+/* Over an uneven line they may be late: it is asked once, when a bucket would have made some. */
+static void over_an_uneven_line_it_is_asked_later(void **state)
+{
+    static const struct {
+        float sway_s, total;
+        int accepted;
+        double pause_s;
+    } rows[] = {
+        {0.03f, 98.0f, 0, 8.0},
+        {0.01f, 98.0f, 0, 60.05}, /* it is not uneven */
+        {0.03f, 40.0f, 0, 60.05}, /* there is little to lose */
+        {0.03f, 98.0f, 4, 0.124}, /* half of them are let through: it is not shut */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climbing(100.0f, 1.0f);
+        struct probe *p = &h.c.probe;
+        p->total = rows[i].total;
+        p->total_ns = h.now_ns - 6 * S;
+        p->sway_s = rows[i].sway_s;
+        close_on(&h, rows[i].accepted, 3);
+        assert_close(pause_s(&h), rows[i].pause_s, 0.01);
+        if (rows[i].sway_s < 0.02f)
+            continue;
+        close_on(&h, 0, 1);
+        assert_false(p->closed);
+    }
+}
+
 /* It closes, refuses a ping a pause before its end, and is open at the end. */
 static void shut_until(struct hand *h, int64_t open_ns, float pause_s)
 {
@@ -346,6 +376,83 @@ static void another_number_is_no_window(void **state)
     }
 }
 
+/* Most of what was under way is refused, after many: that is shut, too. */
+static void refused_with_what_was_under_way_is_met_again(void **state)
+{
+    static const struct {
+        float total;
+        int accepted;
+        bool is_shut;
+    } rows[] = {{98.0f, 0, true}, {98.0f, 3, false}, {40.0f, 0, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climbing(100.0f, 1.0f);
+        struct probe *p = &h.c.probe;
+        p->total = p->accepted = rows[i].total;
+        p->total_ns = p->empty_ns = h.now_ns - 6 * S;
+        close_on(&h, rows[i].accepted, 2);
+        recover(&h, READ_CLIMB);
+        assert_int_equal(p->opened_ns == h.o.sent_ns, rows[i].is_shut);
+        assert_int_equal(p->phase, PROBE_DOUBT);
+        assert_no_raise(&h);
+    }
+}
+
+/* A bucket that makes what was counted would have made some: it is a window. */
+static void what_stays_shut_again_is_a_window(void **state)
+{
+    static const struct {
+        int served;
+        float fitted, window_s;
+    } rows[] = {
+        {70, 71.0f, 10.0f},  /* with the one that found it open */
+        {150, 98.0f, 10.0f}, /* another window began meanwhile: no more than in the first */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climbed(98.0f);
+        struct probe *p = &h.c.probe;
+        serve(&h, rows[i].served);
+        refuse(&h);
+        while (h.now_ns - p->refused_ns < 2 * S)
+            ping(&h, 429);
+        recover(&h, READ_SHUT);
+        assert_true(p->opening_seen && is_put_off(&h));
+        assert_close((double)p->window_s, (double)rows[i].window_s, 1e-3);
+        assert_close((double)(p->limit * p->window_s), (double)rows[i].fitted, 1e-3);
+        assert_no_raise(&h);
+    }
+}
+
+/* Where little was counted, or a limit is known, or it opened meanwhile, that says nothing. */
+static void only_what_was_counted_says_so(void **state)
+{
+    struct hand h = climbed(98.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    serve(&h, 60);
+    refuse(&h);
+    assert_true(fb_probe_closed_again(p, 60.0f, 5.0f));
+    assert_false(fb_probe_closed_again(p, 60.0f, 0.1f));
+    assert_false(fb_probe_closed_again(p, 20.0f, 60.0f));
+    assert_true(fb_probe_closed_again(p, 97.0f, 0.0f)); /* as many again */
+    p->phase = PROBE_SETTLED;
+    assert_false(fb_probe_closed_again(p, 60.0f, 5.0f));
+    p->phase = PROBE_DOUBT;
+    p->total = p->accepted + 11.0f;
+    assert_false(fb_probe_closed_again(p, 60.0f, 5.0f));
+    p->total = p->accepted + 98.0f;
+    p->opened_ns = p->refused_ns + S; /* by what headers tell */
+    assert_false(fb_probe_closed_again(p, 60.0f, 5.0f));
+    assert_false(fb_probe_quota_again(p, 97.0f));
+    ping(&h, 429);
+    recover(&h, NULL);
+    assert_false(p->opening_seen);
+}
+
 /* A window that opens when it is expected to, or holds as many as the one before, is known. */
 static void one_quota_is_counted_exactly(void **state)
 {
@@ -407,6 +514,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_refused_is_a_window_that_closed),
         cmocka_unit_test(it_is_asked_early_and_ever_more_rarely),
+        cmocka_unit_test(over_an_uneven_line_it_is_asked_later),
+        cmocka_unit_test(refused_with_what_was_under_way_is_met_again),
+        cmocka_unit_test(what_stays_shut_again_is_a_window),
+        cmocka_unit_test(only_what_was_counted_says_so),
         cmocka_unit_test(a_long_window_is_kept),
         cmocka_unit_test(a_short_window_is_paced_evenly),
         cmocka_unit_test(the_window_before_must_have_fitted),

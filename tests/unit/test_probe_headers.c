@@ -270,6 +270,25 @@ static void with_nothing_left_it_waits_for_the_reset(void **state)
     assert_true(unproven.pace.not_before_ns <= unproven.now_ns);
 }
 
+/* The last of every window has nothing left: one in each of two windows says nothing. */
+static void the_last_of_a_window_is_accepted(void **state)
+{
+    struct hand h = checking();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    for (int window = 0; window < 3; window++) {
+        h.now_ns = h.o.reset_ns - 5 * S;
+        tell(&h, 600, 0, h.o.reset_ns);
+        request(&h, 200);
+        assert_true(p->verified == SECOND_ZERO);
+        h.now_ns = h.o.reset_ns;
+        tell(&h, 600, 599, h.o.reset_ns + 60 * S);
+        request(&h, 200);
+        assert_true(p->verified == VERIFYING);
+    }
+}
+
 static void accepted_with_nothing_left_twice_they_are_dropped(void **state)
 {
     struct hand h = checking();
@@ -515,6 +534,7 @@ int main(void)
         cmocka_unit_test(a_refusal_with_nothing_left_proves_them),
         cmocka_unit_test(what_others_use_is_left_to_them),
         cmocka_unit_test(with_nothing_left_it_waits_for_the_reset),
+        cmocka_unit_test(the_last_of_a_window_is_accepted),
         cmocka_unit_test(accepted_with_nothing_left_twice_they_are_dropped),
         cmocka_unit_test(refused_with_room_left_they_are_a_bound_only),
         cmocka_unit_test(a_refusal_before_the_check_proves_nothing),

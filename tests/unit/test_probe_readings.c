@@ -621,10 +621,10 @@ static void what_is_let_through_of_the_pace_is_a_first_limit(void **state)
         uint64_t id = h.id;
         for (int k = 0; k < 4; k++) {
             h.id = id - 4;
-            reply(&h, k == 0 ? 200 : 429);
+            reply(&h, k == 0 ? 429 : 200);
         }
         recover(&h, READ_CLIMB);
-        assert_close((double)p->limit, 0.3 * (double)rate, 0.02 * (double)rate);
+        assert_close((double)p->limit, 0.7 * (double)rate, 0.02 * (double)rate);
         assert_int_equal(p->phase, i == 0 ? PROBE_DOUBT : PROBE_SETTLED);
         assert_no_raise(&h);
     }

@@ -234,9 +234,10 @@ static void an_uneven_line_needs_a_margin(void **state)
     while (p->margin < 6.0f * MARGIN) {
         h.now_ns = h.pace.not_before_ns > h.now_ns ? h.pace.not_before_ns : h.now_ns;
         serve(&h, 2 * NEAR);
+        p->sway_s = times == 0 ? 0.0f : 0.03f; /* once something stood still for a moment */
         refuse(&h);
         recover(&h, READ_UNEVEN);
-        margin += 2.0f * MARGIN;
+        margin += times == 0 ? MARGIN : 2.0f * MARGIN;
         assert_true(p->limit == limit && p->log.by_second);
         assert_close((double)p->margin, (double)margin, 1e-6);
         times++;
@@ -263,6 +264,100 @@ static void an_uneven_line_needs_a_margin(void **state)
     refuse(&h);
     ping(&h, 429);
     recover(&h, READ_SURPRISE);
+}
+
+/* ---- over an uneven line: a bound on what is in flight ---- */
+
+/* Settled over an uneven line, where one was refused before and `in_flight` are under way. */
+static struct hand on_uneven_line(int64_t in_flight)
+{
+    struct hand h = settled(80.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    h.in_flight_then = in_flight;
+    p->sway_s = 0.03f;
+    p->latency_s = 0.12f;
+    p->surprises = 1;
+    return h;
+}
+
+/* One of them is refused, some others are let through. */
+static void refuse_one(struct hand *h, int accepted, int also_refused)
+{
+    uint64_t first = h->latest + 1;
+
+    for (int i = 0; i < accepted + also_refused; i++)
+        grant(h);
+    refuse(h);
+    h->in_flight_then--;
+    for (int i = 0; i < accepted + also_refused; i++) {
+        h->id = first + (uint64_t)i;
+        reply(h, i < accepted ? 200 : 429);
+    }
+    h->in_flight_then = 1;
+}
+
+/* Half of what was under way is left, and the pace stays. */
+static void too_many_there_by_chance_is_a_bound(void **state)
+{
+    struct hand h = on_uneven_line(9);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse_one(&h, 8, 0);
+    recover(&h, READ_CROWD);
+    assert_int_equal(h.pace.in_flight_max, 4);
+    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0);
+    assert_close((double)p->limit, 78.8, 4.0);
+    assert_no_raise(&h);
+    h.in_flight_then = 9; /* what was granted before does not end it */
+    for (int i = 0; i < 8; i++)
+        reply(&h, 200);
+    assert_int_equal(h.pace.in_flight_max, 4);
+    h.in_flight_then = 2; /* but what is refused with fewer does */
+    h.now_ns += S;
+    refuse(&h);
+    recover(&h, NULL);
+    assert_false(fb_probe_crowded(p));
+}
+
+/* Else it may be about the pace, or by the second, or chance. */
+static void not_every_refusal_there_is_a_bound(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 11; i++) {
+        struct hand h = on_uneven_line(i == 0 ? 5 : 9);
+        struct probe *p = &h.c.probe;
+        p->surprises = i == 1 ? 0 : 1;
+        p->sway_s = i == 2 ? 0.01f : 0.03f;
+        p->latency_s = i == 3 ? 0.3f : 0.12f;
+        p->log.by_second = i == 4;
+        p->phase = i == 5 ? PROBE_DOUBT : PROBE_SETTLED;
+        p->since_refusal = i == 6 ? 40 : 300;
+        if (i == 7) /* much less than the pace was counted */
+            p->empty_ns -= 5 * S;
+        refuse_one(&h, i == 8 ? 2 : 8, i == 9);
+        if (i == 10)
+            ping(&h, 429);
+        recover(&h, NULL);
+        assert_false(fb_probe_crowded(p));
+    }
+    struct hand h = on_uneven_line(9); /* with as many the others were let through */
+    uint64_t first = h.latest + 1;
+    for (int i = 0; i < 9; i++)
+        grant(&h);
+    refuse(&h);
+    h.id = first;
+    for (int i = 0; i < 9; i++)
+        reply(&h, 200);
+    recover(&h, READ_SURPRISE);
+    h = looking(80.0f, 0.04f, 300.0f); /* a look is refused anyway */
+    h.in_flight_then = 9;
+    h.c.probe.sway_s = 0.03f;
+    h.c.probe.latency_s = 0.12f;
+    h.c.probe.surprises = 1;
+    refuse_one(&h, 8, 0);
+    recover(&h, READ_EXPECTED);
 }
 
 /* Another limit, up or down, is not that one any more. */
@@ -379,6 +474,8 @@ int main(void)
         cmocka_unit_test(what_is_told_ends_the_log),
         cmocka_unit_test(how_uneven_outlasts_an_episode),
         cmocka_unit_test(an_uneven_line_needs_a_margin),
+        cmocka_unit_test(too_many_there_by_chance_is_a_bound),
+        cmocka_unit_test(not_every_refusal_there_is_a_bound),
         cmocka_unit_test(another_limit_is_not_by_the_second),
         cmocka_unit_test(a_pause_puts_a_look_off_once),
         cmocka_unit_test(nothing_is_tried_after_the_first_pause),

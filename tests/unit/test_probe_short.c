@@ -142,9 +142,10 @@ static void what_slides_is_used_but_for_one(void **state)
 
     (void)state;
     assert_close(h.pace.rate, 49.0, 0.1);
-    assert_close((double)h.pace.burst, 2.0, 1e-6);
+    assert_close((double)h.pace.burst, 5.0, 1e-6); /* where much is left, a quarter of that may */
     tell_slid(&h, 1);
     assert_close(h.pace.rate, 49.0, 0.1);
+    assert_close((double)h.pace.burst, 2.0, 1e-6);
     h.o.reset_ns = h.now_ns + 10 * MS; /* 20 left in 10 ms are no 2000 a second */
     tell(&h, 50, 20, h.o.reset_ns);
     h.c.probe.told_own = 100.0f;
@@ -152,6 +153,34 @@ static void what_slides_is_used_but_for_one(void **state)
     assert_close(h.pace.rate, 49.0, 0.1);
     h.c.probe.told_until_ns = FB_LONG_AGO; /* told long ago */
     assert_false(fb_probe_slides(&h.c.probe));
+}
+
+/* Half a second after the first answer that told anything. */
+static struct hand begun(int64_t left_first, int64_t left)
+{
+    struct hand h = settled(25.0f, 300.0f);
+
+    h.c.probe.opened_ns = h.now_ns - S / 5;
+    tell(&h, 50, left_first, h.now_ns + S);
+    request(&h, 200);
+    h.now_ns += S / 2;
+    tell(&h, 50, left, h.now_ns + S);
+    h.c.probe.spent = 50.0f - (float)left;
+    request(&h, 200);
+    return h;
+}
+
+/* Used by nobody before, it lasts a second from the first answer on at the longest. */
+static void a_window_that_is_all_ours_begins_with_the_first_answer(void **state)
+{
+    struct hand ours = begun(49, 30);
+    struct hand late = begun(49, 12);
+    struct hand used = begun(40, 30);
+
+    (void)state;
+    assert_true(ours.c.probe.opened_ns > used.c.probe.opened_ns);
+    assert_close(ours.pace.rate, 49.0, 0.1);
+    assert_close(late.pace.rate, 24.0, 0.5); /* with less than half left, twice as many a second */
 }
 
 /* It gives back what was taken a window ago: no need to wait for the reset. */
@@ -416,6 +445,61 @@ static void a_short_window_lasts_whole_seconds(void **state)
     assert_close((double)p->window_s, 60.1, 0.01);
 }
 
+/* Told of when a second of it was left; then of all of the next. */
+static struct hand nearly_over(int64_t length_ns)
+{
+    struct hand h = settled(8.0f, 300.0f);
+
+    tell(&h, 100, 98, h.now_ns + S);
+    request(&h, 200);
+    assert_true(h.c.probe.window_s == 1.0f);
+    h.now_ns += S / 2;
+    h.c.probe.next_ns = h.now_ns;
+    tell(&h, 100, 99, h.o.reset_ns + length_ns);
+    request(&h, 200);
+    return h;
+}
+
+static void what_was_nearly_over_is_no_short_window(void **state)
+{
+    const struct {
+        int64_t next_ns;
+        float lasts_s;
+    } cases[] = {
+        {10 * S, 10.0f}, {9 * S, 10.0f}, /* as late as its answer was: rather ten */
+        {7 * S, 7.0f},                   /* nobody means another by that */
+        {30 * S, 30.0f},                 /* to the moment: that is not counted in seconds */
+        {3 * S, 1.0f},                   /* may be a bucket that is full again later */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hand h = nearly_over(cases[i].next_ns);
+        assert_close((double)h.c.probe.window_s, (double)cases[i].lasts_s, 1e-6);
+    }
+}
+
+/* Half of ten seconds was taken for the whole, and 95 of 100 used in it: 20/s are too many. */
+static void a_pace_that_was_found_in_a_shorter_window_is_not_kept(void **state)
+{
+    struct hand h = settled(8.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    tell(&h, 100, 95, h.now_ns + 5 * S);
+    request(&h, 200);
+    tell(&h, 100, 5, h.o.reset_ns);
+    request(&h, 200);
+    p->told_pace = 19.0f;
+    h.now_ns = h.o.reset_ns;
+    p->next_ns = h.now_ns;
+    p->opened_ns = h.now_ns - S;
+    tell(&h, 100, 99, h.o.reset_ns + 10 * S);
+    request(&h, 200);
+    assert_close((double)p->window_s, 10.0, 1e-6);
+    assert_true(p->told_pace <= 9.81f);
+}
+
 /* Ten seconds, told as eleven because resets are told in whole ones. */
 static void a_reset_is_rounded_up(void **state)
 {
@@ -436,6 +520,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_window_does_not_make_it_shorter),
         cmocka_unit_test(a_short_window_that_was_hardly_used_says_nothing),
         cmocka_unit_test(what_slides_is_used_but_for_one),
+        cmocka_unit_test(a_window_that_is_all_ours_begins_with_the_first_answer),
         cmocka_unit_test(what_slides_and_has_nothing_left_goes_on_slowly),
         cmocka_unit_test(what_slides_is_not_climbed_to),
         cmocka_unit_test(what_slides_is_measured_with_care),
@@ -448,6 +533,8 @@ int main(void)
         cmocka_unit_test(after_a_pause_a_window_is_as_long_as_before),
         cmocka_unit_test(a_short_window_ends_where_it_was_seen_to),
         cmocka_unit_test(a_short_window_lasts_whole_seconds),
+        cmocka_unit_test(what_was_nearly_over_is_no_short_window),
+        cmocka_unit_test(a_pace_that_was_found_in_a_shorter_window_is_not_kept),
         cmocka_unit_test(a_reset_is_rounded_up),
     };
 

@@ -70,6 +70,8 @@ static void what_was_written_last_is_read(void **state)
     assert_int_equal(fb_run_open(folder, "fetch-1", &r), 0);
     for (int64_t i = 0; i < 3; i++) {
         struct view_batch b = example(i);
+        b.key[0].rate = 3.0;
+        b.key[0].queued = b.key[0].in_flight = 4;
         assert_true(fb_run_write(r, &b));
     }
     fb_run_close(r);
@@ -79,6 +81,27 @@ static void what_was_written_last_is_read(void **state)
     assert_int_equal(all.batch[0]->running, 0);
     assert_string_equal(all.batch[0]->key[0].provider, "a.example");
     assert_string_equal(all.batch[0]->key[1].provider, "");
+    assert_true(all.batch[0]->key[0].rate == 0.0); /* what has ended sends nothing */
+    assert_int_equal(all.batch[0]->key[0].queued + all.batch[0]->key[0].in_flight, 0);
+    fb_runs_free(&all);
+}
+
+static void one_that_did_nothing_leaves_nothing(void **state)
+{
+    struct view_batch b = example(0);
+    struct runs all = {.count = 0};
+    struct run *r = NULL;
+
+    (void)state;
+    write_one("fetch-2", 5 * S);
+    assert_int_equal(fb_run_open(folder, "fetch-1", &r), 0);
+    assert_true(fb_run_write(r, &b));
+    fb_run_drop(r);
+    fb_run_close(r);
+    fb_run_drop(NULL);
+    assert_int_equal(fb_runs_read(folder, &all), 0);
+    assert_int_equal(all.count, 1);
+    assert_string_equal(all.batch[0]->name, "fetch-2");
     fb_runs_free(&all);
 }
 
@@ -217,6 +240,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_written_last_is_read, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(one_that_did_nothing_leaves_nothing, make_folder,
+                                        remove_folder),
         cmocka_unit_test_setup_teardown(what_could_not_be_written_is_known, make_folder,
                                         remove_folder),
         cmocka_unit_test(no_folder_is_no_runs),

@@ -173,6 +173,101 @@ static void a_quota_of_a_moment_is_no_limit_to_show(void **state)
     struct view_key k = look(&r);
     assert_int_equal(k.quota_left, 9);
     assert_int_equal(k.bound.by, BOUND_LEARNED);
+    assert_false(k.flags & VIEW_KEY_TOLD); /* 200 a second are not 10 */
+    rig_fini(&r);
+}
+
+static struct plan tells_of_some_seconds(struct rig *r, const struct attempt_request *q)
+{
+    (void)r;
+    (void)q;
+    return (struct plan){.answer_ns = 10 * MS,
+                         .header = {{"X-RateLimit-Limit", "60"},
+                                    {"X-RateLimit-Remaining", "9"},
+                                    {"X-RateLimit-Reset", "9"}}};
+}
+
+/* 9 in 9 s now, 60 in 10 s a moment later: neither is what there is to know. */
+static void a_short_window_is_no_limit_of_the_moment(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "");
+    r.plan = tells_of_some_seconds;
+    get(&r, 1);
+    rig_run_until(&r, r.now_ns + S);
+    struct view_key k = look(&r);
+    assert_int_equal(k.quota_left, 9);
+    assert_true(k.quota_reset_ns > k.seen_ns + 7 * S);
+    assert_int_equal(k.bound.by, BOUND_LEARNED);
+    rig_fini(&r);
+}
+
+struct known {
+    struct fly_learned learned;
+    int64_t now_ns;
+};
+
+static void know(void *arg, const struct engine_key_state *s)
+{
+    struct known *to = arg;
+
+    to->learned.size = sizeof(to->learned);
+    assert_int_equal(fb_show_learned(s, to->now_ns, &to->learned), 0);
+}
+
+/* The limit of the only key, as `learned` has it. */
+static double learned_of(struct rig *r)
+{
+    struct known k = {.now_ns = fb_engine_now(r->engine)};
+
+    fb_engine_keys(r->engine, know, &k);
+    return k.learned.rate;
+}
+
+/* 10 in a second: what is believed wavers about that, and what is shown does not. */
+static void so_many_in_so_long_a_time_are_shown_as_told(void **state)
+{
+    static const char *const ABOUT[] = {"rate=9/s adapt=step", "rate=11/s adapt=step"};
+    struct rig r;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        open_under(&r, ABOUT[i]);
+        r.plan = tells_of_a_moment;
+        get(&r, 1);
+        rig_run(&r);
+        struct view_key k = look(&r);
+        assert_true(k.flags & VIEW_KEY_TOLD);
+        assert_true(k.limit == 10.0 && k.bound.rate == 10.0);
+        assert_true(learned_of(&r) == 10.0);
+        check_cell(put_rate, &k, r.now_ns, "0.00 / 10.0/s");
+        rig_fini(&r);
+    }
+    open_under(&r, "rate=9/s"); /* who states it knows better */
+    r.plan = tells_of_a_moment;
+    get(&r, 1);
+    rig_run(&r);
+    assert_false(look(&r).flags & VIEW_KEY_TOLD);
+    rig_fini(&r);
+}
+
+/* While nothing has refused there is a pace, and no limit. */
+static void a_limit_that_was_not_met_is_none(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "");
+    get(&r, 1);
+    rig_run(&r);
+    assert_true(learned_of(&r) == 0.0);
+    rig_fini(&r);
+    open_under(&r, "rate=200/s adapt=step");
+    get(&r, 1);
+    rig_run(&r);
+    assert_true(learned_of(&r) == look(&r).limit);
     rig_fini(&r);
 }
 
@@ -331,6 +426,9 @@ int main(void)
         cmocka_unit_test(what_is_left_is_that_of_what_binds),
         cmocka_unit_test(of_learned_and_told_the_tighter_one_binds),
         cmocka_unit_test(a_quota_of_a_moment_is_no_limit_to_show),
+        cmocka_unit_test(a_short_window_is_no_limit_of_the_moment),
+        cmocka_unit_test(so_many_in_so_long_a_time_are_shown_as_told),
+        cmocka_unit_test(a_limit_that_was_not_met_is_none),
         cmocka_unit_test(the_largest_figures_are_reckoned_with),
         cmocka_unit_test(a_learned_limit_binds_where_nothing_else_does),
         cmocka_unit_test(a_hold_says_who_asked_for_it),

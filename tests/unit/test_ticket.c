@@ -31,6 +31,16 @@ static void opens_what_was_sealed(void **state)
     }
 }
 
+static void one_of_which_only_the_id_is_known_is_sealed_alike(void **state)
+{
+    (void)state;
+    for (unsigned id = 0; id <= UINT16_MAX; id++) {
+        struct ticket t = {.cost = 1, .id = (uint16_t)id};
+        uint8_t key = (uint8_t)(id * 7 + id / 256);
+        assert_int_equal(fb_ticket_seal_one(t.id, key), fb_ticket_seal(t, key));
+    }
+}
+
 static void any_flipped_bit_is_noticed(void **state)
 {
     struct ticket t = {.cost = 3, .id = 1000, .in_flight = 5, .counted = true};
@@ -278,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opens_what_was_sealed),
+        cmocka_unit_test(one_of_which_only_the_id_is_known_is_sealed_alike),
         cmocka_unit_test(any_flipped_bit_is_noticed),
         cmocka_unit_test(nothing_costs_nothing),
         cmocka_unit_test(rings_are_as_large_as_needed),

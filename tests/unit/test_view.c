@@ -46,6 +46,7 @@ static void verbose_limits_say_where_they_are_from(void **state)
     fb_view_put(keys[0].said_by, sizeof keys[0].said_by, "preset");
     fb_view_put(keys[0].credential, sizeof keys[0].credential, "a91f0123456789ab");
     keys[0].window_limit = 810;
+    keys[0].window_stated = 900;
     keys[0].window_left = 800;
     keys[0].window_ns = MIN;
     keys[0].limit = 0.0;
@@ -56,7 +57,7 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "github/core (credential a91f):\n"
           "  Remaining: 700 / 5,000 (14%)\n"
           "  Resets in: 42m (15:14:07)\n"
-          "  Window:    800 left of 810/min, as stated\n"
+          "  Window:    800 left; 900/min as stated, of which 810 are used at most\n"
           "  Stated:    window=900/1m (preset)\n"
           "  Told by:   x-ratelimit-*\n"
           "  Seen:      1 s ago (14:32:06)\n"
@@ -68,6 +69,35 @@ static void verbose_limits_say_where_they_are_from(void **state)
           "  Seen:      2 s ago (14:32:05)\n"
           "\n"
           "3 more with --all\n");
+}
+
+/* Neither a guess nor a margin: what the server and the operator say is shown as they say it. */
+static void a_limit_that_is_told_is_shown_as_told(void **state)
+{
+    struct view_key key = crossref();
+    struct view_limits v = {.key = &key, .key_count = 1};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    key.flags |= VIEW_KEY_TOLD;
+    key.limit = 10.0;
+    key.window_limit = key.window_stated = 20;
+    key.window_left = 15;
+    key.window_ns = S;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n\napi.crossref.org:\n"
+          "  Window:    15 left; 20/s as stated\n"
+          "  Limit:     10.0/s, as the server tells\n");
+    fb_view_limits_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.limits/1");
+    const json_t *only = json_array_get(json_object_get(j, "limits"), 0);
+    assert_true(json_is_true(json_object_get(only, "limit_told")));
+    assert_int_equal(number(json_object_get(only, "window"), "stated"), 20);
+    json_decref(j);
+    key.window_limit = 0;
+    fb_view_key_left(&key, NOW, &b);
+    check(&b, &PLAIN, "");
 }
 
 /* Stopped soon after the first refusal: it holds, and the limit is not known yet. */
@@ -84,6 +114,10 @@ static void a_limit_that_is_being_learned_says_so(void **state)
           "Rate Limit Status: WARNING \u25b2\n\napi.crossref.org:\n"
           "  Limit:     not known yet; being learned\n"
           "  Next:      in 41 s (14:32:48), because: hold\n");
+    key.flags |= VIEW_KEY_LEARNED;
+    fb_view_key_left(&key, NOW, &b); /* what is not known has no confidence */
+    check(&b, &PLAIN, "");
+    key.flags = VIEW_KEY_LEARNING;
     key.refused_ns = 0; /* counted, and by an earlier run */
     key.ready_ns = 0;
     fb_view_limits_text(&v, &PLAIN, NOW, &b);
@@ -268,14 +302,14 @@ static void one_batch_is_told_in_full(void **state)
         "  list      /home/me/urls.txt\n"
         "  output    /home/me/out.jsonl\n"
         "  items     412 of 600 (68 %): 410 ok, 2 failed\n"
-        "  rate      9.70/s now, 3 in flight, 185 queued\n"
+        "  rate      9.70 items/s now, 3 in flight, 185 queued\n"
         "  ETA       in 19 s (14:32:26), bound by ~9.94/s\n"
         "  requests  417 sent, 2 throttled, 1 retry\n"
         "  answers   after 22 ms (p50), 310 ms (p95), 1.2 s (p99)\n"
         "  waited    bucket 32 s, hold 3.0 s\n"
         "  began     41 s ago (14:31:26)\n"
         "\n"
-        "key               state  rate / limit    left           next start  queued  429s\n"
+        "key               state  sent / limit    left           next start  queued  429s\n"
         "api.crossref.org  \u25cf ok   9.70 / ~9.94/s  learned, 92 %  now            190     2\n");
 }
 
@@ -299,7 +333,7 @@ static void an_ended_batch_says_how_and_how_to_go_on(void **state)
           "  list      /home/me/urls.txt\n"
           "  output    /home/me/out.jsonl\n"
           "  items     412 of 600 (68 %): 410 ok, 2 failed\n"
-          "  rate      9.70/s over the run\n"
+          "  rate      9.70 items/s over the run\n"
           "  requests  417 sent, 2 throttled, 1 retry\n"
           "  began     41 s ago (14:31:26)\n"
           "  ended     5m ago (14:27:07), exit 130\n"
@@ -311,6 +345,83 @@ static void an_ended_batch_says_how_and_how_to_go_on(void **state)
         json_object_get(json_array_get(json_object_get(j, "batches"), 0), "items");
     assert_int_equal(number(items, "ended"), 412);
     assert_string_equal(json_string_value(json_object_get(j, "source")), "files");
+    json_decref(j);
+}
+
+static void check_next(const struct view_batch *one, const char *expected)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_view_batch_next(one, &b);
+    assert_string_equal(fb_buffer_text(&b), expected);
+    fb_buffer_fini(&b);
+}
+
+/* What is done is not offered once more, and what failed only with the word that does it again. */
+static void what_is_left_decides_what_is_next(void **state)
+{
+    struct view_batch one = batch();
+
+    (void)state;
+    one.running = 0;
+    check_next(&one, one.command); /* it was killed */
+    one.ended_ns = NOW - S;
+    check_next(&one, one.command);
+    one.total = 412;
+    check_next(&one, "flyball fetch urls.txt --jsonl out.jsonl --retry-failed");
+    fb_view_put(one.command, sizeof one.command, "flyball fetch --retry-failed urls.txt");
+    check_next(&one, one.command);
+    one.failed = 0;
+    one.deferred = 2;
+    check_next(&one, "flyball fetch --retry-failed urls.txt --deferred");
+    one.total_grows = 1; /* its list was not read to its end */
+    check_next(&one, one.command);
+    one.total_grows = 0;
+    one.deferred = 0;
+    one.done = 412;
+    check_next(&one, "");
+    assert_true(fb_view_batch_is_over(&one));
+    one.total = 600;
+    one.command[0] = '\0';
+    check_next(&one, "");
+    assert_false(fb_view_batch_is_over(&one));
+}
+
+/* From files the keys are those of the batches; of one in several what was seen last. */
+static void keys_of_batches_are_told_once(void **state)
+{
+    struct view_batch first = batch();
+    struct view_batch second = batch();
+    const struct view_batch *all[] = {&first, &second};
+    struct view_status v = {.batch = all, .batch_count = 2};
+    struct view_daemon d = {.version = "1", .pid = 7, .began_ns = NOW - MIN};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    second.key[0].seen_ns++;
+    second.key[0].rate = 1.5;
+    second.key[1] = github("core", 700, 5000, 90 * S);
+    second.key_count = 2;
+    for (int same = 0; same < 2; same++) {
+        fb_view_status_json(&v, NOW, &b);
+        json_t *j = check_json(&b, "flyball.status/1");
+        const json_t *keys = json_object_get(j, "keys");
+        assert_int_equal(json_array_size(keys), 2);
+        assert_close(number(json_array_get(keys, 0), "rate_per_s"), same ? 9.7 : 1.5, 1e-9);
+        json_decref(j);
+        second.key[0].seen_ns = first.key[0].seen_ns; /* then the first has it */
+    }
+    v.daemon = &d; /* which has keys of its own, if any */
+    fb_view_status_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.status/1");
+    assert_int_equal(json_array_size(json_object_get(j, "keys")), 0);
+    json_decref(j);
+    v.daemon = NULL; /* a report has its own, too */
+    v.key = first.key;
+    v.key_count = 1;
+    fb_view_status_json(&v, NOW, &b);
+    j = check_json(&b, "flyball.status/1");
+    assert_int_equal(json_array_size(json_object_get(j, "keys")), 1);
     json_decref(j);
 }
 
@@ -329,9 +440,9 @@ static void several_batches_are_a_table(void **state)
     second.updated_ns = NOW - 5 * MIN;
     fb_view_status_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
-          "batch           state      items              failed    rate  until\n"
-          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)       2  9.70/s  in 19 s\n"
-          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)       2  9.70/s  5m ago, killed\n");
+          "batch           state      items              failed  items/s  until\n"
+          "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)       2     9.70  in 19 s\n"
+          "fetch-00c0ffee  \u25cb idle     412 of 600 (68 %)       2     9.70  5m ago, killed\n");
     fb_view_put(second.name, sizeof second.name,
                 "batch-1794753127-12"); /* was given, and is whole */
     fb_view_put(first.name, sizeof first.name, "fetch-of-mine-of-today");
@@ -398,7 +509,7 @@ static void top_fits_the_screen(void **state)
           "batch           state      items              until\n"
           "fetch-00c0ffee  \u2016 holding  412 of 600 (68 %)  in 19 s\n"
           "\n"
-          "key               state      rate / limit    next start\n"
+          "key               state      sent / limit    next start\n"
           "api.crossref.org  \u2016 holding  9.70 / ~9.94/s  in 41 s\n"
           "api.crossref.org  \u25cf ok       9.70 / ~9.94/s  now\n");
     style.rows = 4;
@@ -447,6 +558,22 @@ static void colour_is_added_to_the_words(void **state)
     fb_view_table_print(&t, &style, false, &b);
     fb_view_table_fini(&t);
     check(&b, &style, "x?y  \x1b[35m\u2016 holding\x1b[0m  ?[2J\n");
+}
+
+/* What colours a word takes no room in a window. */
+static void colour_has_no_width(void **state)
+{
+    struct view_batch one = batch();
+    const struct view_batch *all[] = {&one};
+    struct view_status v = {.batch = all, .batch_count = 1};
+    struct view_style style = {.color = true, .width = 40};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    one.running = 0;
+    fb_view_status_text(&v, &style, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "ffee  \x1b[2m\u25cb not running\x1b[0m\n  list");
+    fb_buffer_fini(&b);
 }
 
 /* -------------------------------------------------------------------------------- the others */
@@ -600,6 +727,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(limits_are_laid_out_as_remaining_and_reset),
         cmocka_unit_test(verbose_limits_say_where_they_are_from),
+        cmocka_unit_test(a_limit_that_is_told_is_shown_as_told),
         cmocka_unit_test(a_limit_that_is_being_learned_says_so),
         cmocka_unit_test(a_narrow_window_folds_at_blanks),
         cmocka_unit_test(no_limit_is_an_answer_too),
@@ -610,11 +738,14 @@ int main(void)
         cmocka_unit_test(limits_in_json_have_numbers_and_instants),
         cmocka_unit_test(one_batch_is_told_in_full),
         cmocka_unit_test(an_ended_batch_says_how_and_how_to_go_on),
+        cmocka_unit_test(what_is_left_decides_what_is_next),
+        cmocka_unit_test(keys_of_batches_are_told_once),
         cmocka_unit_test(several_batches_are_a_table),
         cmocka_unit_test(what_fails_is_seen_at_once),
         cmocka_unit_test(top_fits_the_screen),
         cmocka_unit_test(no_width_is_exceeded),
         cmocka_unit_test(colour_is_added_to_the_words),
+        cmocka_unit_test(colour_has_no_width),
         cmocka_unit_test(learned_is_a_table),
         cmocka_unit_test(deferred_is_a_table),
         cmocka_unit_test(audit_is_a_line_for_each_event),

@@ -62,6 +62,10 @@ static void what_learns_is_not_told_as_the_server(void **state)
           "  key      api.crossref.org\n"
           "  refused  3 s ago (14:32:04), item 12482\n"
           "  change   the answer to that request.\n");
+    v.key.quota_limit = v.key.quota_left = 100; /* however much is left */
+    v.key.quota_reset_ns = NOW + 3600 * S;
+    assert_int_equal(fb_view_health(&v.key, NOW), VIEW_WARNING);
+    v.key.quota_limit = v.key.quota_left = v.key.quota_reset_ns = 0;
     v.key.flags |= VIEW_KEY_SPENT;
     assert_string_equal(fb_view_key_because(&v.key, NOW), "learned");
     assert_int_equal(fb_view_health(&v.key, NOW), VIEW_HEALTHY);
@@ -109,6 +113,67 @@ static void what_is_past_is_told_in_plain_words(void **state)
     check(&b, &style, "the last wait\n\u2016 deferred until 15:32:48, in 41 s\n" AGAIN);
 }
 
+static void check_why(const struct view_key *k, int64_t now_ns, const char *expected)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fb_view_key_why(k, now_ns, &b);
+    assert_string_equal(fb_buffer_text(&b), expected);
+    fb_buffer_fini(&b);
+}
+
+/* Written a moment ago, read now. */
+static void a_sentence_is_true_when_it_is_read(void **state)
+{
+    struct view_key k = crossref();
+
+    (void)state;
+    fb_view_put(k.why, sizeof k.why, "Next start in 109 ms: the rate: no more. 9.79/s now.");
+    check_why(&k, NOW, "Next start in 50 ms: the rate: no more. 9.79/s now.");
+    check_why(&k, k.ready_ns, "May start now. 9.79/s now.");
+    fb_view_put(k.why, sizeof k.why, "Next start in 41 s: a refusal holds the key.");
+    check_why(&k, k.ready_ns, "May start now.");
+    fb_view_put(k.why, sizeof k.why, "Waits for an answer: one is out.");
+    check_why(&k, NOW, k.why);
+    k.why[0] = '\0';
+    check_why(&k, NOW, "");
+}
+
+static void a_batch_that_has_ended_tells_what_it_waited_for(void **state)
+{
+    struct view_why v = {.subject = "the last wait",
+                         .verdict = VIEW_VERDICT_waited,
+                         .until_ns = NOW - 65 * S,
+                         .lasted_ns = 5200 * MS,
+                         .batch = "fetch-00c0ffee00c0ffee",
+                         .progress = "412 of 600 (68 %)",
+                         .wait_count = 2,
+                         .wait = {{"bucket", 32 * S}, {"hold", 3 * S}},
+                         .next = "flyball fetch urls.txt --jsonl out.jsonl",
+                         .has_key = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.key = held();
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "the last wait\n"
+          "\u25cf waits no longer; it did for 5.2 s, until 1m 5s ago (14:31:02)\n"
+          "  because  hold: a refusal holds the whole key\n"
+          "  rule     Retry-After: 44, with status 429\n"
+          "  key      api.crossref.org, 190 queued then\n"
+          "  refused  3 s ago (14:32:04), item 12482\n"
+          "  batch    fetch-00c0ffee00c0ffee, 412 of 600 (68 %)\n"
+          "  in all   bucket 32 s, hold 3.0 s\n"
+          "  next     flyball fetch urls.txt --jsonl out.jsonl\n");
+    fb_view_why_json(&v, NOW, &b);
+    json_t *j = check_json(&b, "flyball.why/1");
+    assert_close(number(j, "lasted_s"), 5.2, 1e-9);
+    assert_int_equal(json_array_size(json_object_get(j, "waits")), 2);
+    assert_string_equal(json_string_value(json_object_get(j, "next")), v.next);
+    json_decref(j);
+}
+
 static void a_rule_is_a_spec_or_what_was_learned(void **state)
 {
     struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_waits, .until_ns = NOW + S};
@@ -137,12 +202,36 @@ static void a_rule_is_a_spec_or_what_was_learned(void **state)
           "  change   a higher rate= or burst= where the limit is stated.\n");
 }
 
+static void what_the_server_told_is_a_rule(void **state)
+{
+    struct view_why v = {.subject = "x", .verdict = VIEW_VERDICT_now, .has_key = true};
+    struct buffer b = BUFFER_INIT;
+
+    (void)state;
+    v.key = github("core", 1712, 5000, 90 * S);
+    v.key.queued = 0;
+    v.key.told_ns = NOW - 3 * S;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "x\n\u25cf a request may start now\n"
+          "  rule     x-ratelimit-*: 1,712 of 5,000 left, told 3 s ago\n"
+          "  key      github/core\n"
+          "  left     1,712 of 5,000, full again in 1m 30s (14:33:37)\n");
+    v.key.told_ns = 0;
+    fb_view_why_text(&v, &PLAIN, NOW, &b);
+    assert_contains(fb_buffer_text(&b), "of 5,000 left\n");
+    fb_buffer_fini(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(why_says_until_when_and_what_would_change_it),
         cmocka_unit_test(what_learns_is_not_told_as_the_server),
         cmocka_unit_test(what_is_past_is_told_in_plain_words),
+        cmocka_unit_test(a_sentence_is_true_when_it_is_read),
+        cmocka_unit_test(a_batch_that_has_ended_tells_what_it_waited_for),
+        cmocka_unit_test(what_the_server_told_is_a_rule),
         cmocka_unit_test(a_rule_is_a_spec_or_what_was_learned),
     };
 

@@ -48,6 +48,17 @@ test('13: without plots there is no hole where they would be, but the table behi
   }
 });
 
+test('a limit that the server tells is no guess', async () => {
+  const page = await open(browser, place.url, { before: hearsNothing });
+  await isLive(page);
+  const status = await place.status();
+  const key = { ...status.keys[0], state: 'ok', rate_per_s: 9, limit_per_s: 10, limit_by: 'learned', limit_told: false, learned: true, learning: false, confidence: 0.9 };
+  await tell(page, 'status', { ...status, keys: [key, { ...key, pool: 'told', limit_told: true }] });
+  await page.locator('td.rate', { hasText: '/ 10.0 /stold' }).waitFor();
+  await page.locator('td.rate', { hasText: '/ ~10.0 /s90 %' }).waitFor();
+  await shut(page);
+});
+
 test('14: large figures stay in their cells, and can be read', async () => {
   for (const width of [1120, 1280, 1920]) {
     const page = await open(browser, place.url, { width, before: hearsNothing });
@@ -73,6 +84,53 @@ test('14: large figures stay in their cells, and can be read', async () => {
     await fits(page, `${width}`);
     await shut(page);
   }
+});
+
+/* What a table says in every frame after a status came, until all rows have it. */
+const framesOf = (page, status) => page.evaluate(async (text) => {
+  const frames = [];
+  const table = document.querySelector('table.keys');
+  const wordsOf = (row) => [row.querySelector('.name').textContent, row.querySelector('.state').textContent.trim(), row.querySelector('.number').textContent];
+  const look = () => frames.push([...table.tBodies[0].rows].map(wordsOf));
+  const queued = String(JSON.parse(text).keys[0].queued);
+  const isOver = () => frames.at(-1).some((row) => row[2] === queued) && table.getAttribute('aria-busy') === 'false';
+  new BroadcastChannel('flyball').postMessage({ kind: 'status', data: text });
+  for (look(); frames.length < 300 && !isOver(); look()) await new Promise(requestAnimationFrame);
+  return frames;
+}, JSON.stringify(status));
+
+const RANKS = ['critical', 'holding', 'warning', 'ok', 'idle'];
+
+test('3 and 25: many rows are shown in several frames, what changed its state at once', async () => {
+  const page = await open(browser, place.url, { before: hearsNothing });
+  await isLive(page);
+  const status = await place.status();
+  const keys = Array.from({ length: 50 }, (_, i) => ({ ...status.keys[0], pool: `p${String(i).padStart(2, '0')}`, state: 'ok', queued: 1 }));
+  await tell(page, 'status', { ...status, keys });
+  await page.locator('table.keys tbody tr').nth(49).waitFor();
+  const next = keys.map((k, i) => ({ ...k, queued: 2, state: i === 40 ? 'critical' : 'ok' }));
+  const frames = await framesOf(page, { ...status, keys: next });
+  const wanted = [next[40], ...next.filter((k) => k.state === 'ok')].map((k) => `api/${k.pool}`);
+  const shownIn = (all, queued) => all.map((rows) => rows.filter((row) => row[2] === queued).length);
+  const shown = shownIn(frames, '2');
+  assert.equal(shown.at(-1), 50, `${shown}`);
+  shown.slice(1).forEach((n, i) => assert.ok(n - shown[i] <= 25, `not all in one frame: ${shown}`));
+  for (const rows of frames.filter((_, i) => shown[i] > 0)) {
+    assert.deepEqual(rows.map(([name]) => name), wanted);
+    assert.match(rows[0][1], /critical$/);
+  }
+  /* All change their state: they go up a few at a time, and in every frame the order is right. */
+  const held = next.map((k) => ({ ...k, state: 'holding', queued: 3 }));
+  const moves = await framesOf(page, { ...status, keys: held });
+  const moved = shownIn(moves, '3');
+  assert.equal(moved.at(-1), 50, `${moved}`);
+  moved.slice(1).forEach((n, i) => assert.ok(n - moved[i] <= 7, `not all in one frame: ${moved}`));
+  moves.forEach((rows) => {
+    const states = rows.map(([, state]) => RANKS.indexOf(state.match(/\w+$/)[0]));
+    assert.deepEqual(states, [...states].sort((a, b) => a - b));
+  });
+  assert.deepEqual(moves.at(-1).map(([name]) => name), held.map((k) => `api/${k.pool}`));
+  await shut(page);
 });
 
 test('rows are 28 pixels high on a desk', async () => {

@@ -45,15 +45,16 @@ const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}${model.r
 
 /* The tightest of what is stated, learned or left; `limit_by` says which. */
 const limitOf = (k) => {
-  if (k.limit_per_s > 0) return `${k.limit_by === 'learned' ? '~' : ''}${rate(k.limit_per_s)} /s`;
+  if (k.limit_per_s > 0) return `${k.limit_by === 'learned' && !k.limit_told ? '~' : ''}${rate(k.limit_per_s)} /s`;
   return k.learning ? '?' : '-';
 };
 
 const rateOf = (k) => `${k.state === 'idle' && !model.isFrozen ? '-' : rate(k.rate_per_s)} / ${limitOf(k)}`;
 
-/* What binds; of a learned limit, how sure it is. */
+/* What binds; of a learned limit, how sure it is, or that the server tells it. */
 const sureOf = (k) => {
   if (k.limit_by === 'window' || k.limit_by === 'quota') return k.limit_by;
+  if (k.limit_by === 'learned' && k.limit_told) return 'told';
   return k.limit_by === 'learned' && k.confidence ? `${Math.round(k.confidence * 100)} %` : '';
 };
 

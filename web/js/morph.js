@@ -6,20 +6,39 @@
  * one with the focus is never moved: the others go around it, for a move would take the focus away.
  */
 
+/*
+ * What may stay where it is: the longest row of nodes that are in the wanted order already. To move
+ * one costs as much as to make it. Whoever is on the wrong side of the held one has to move.
+ */
+const staying = (parent, wanted, held) => {
+  const place = new Map([...parent.childNodes].map((node, i) => [node, i]));
+  const isRight = (node, i) => place.has(node) && (held < 0 || Math.sign(i - held) === Math.sign(place.get(node) - place.get(wanted[held])));
+  const ends = []; /* of the rows of 1, 2, 3 ... nodes those that end first */
+  const before = new Map();
+  wanted.filter(isRight).forEach((node) => {
+    let low = 0;
+    for (let high = ends.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (place.get(ends[middle]) < place.get(node)) low = middle + 1; else high = middle;
+    }
+    ends[low] = node;
+    before.set(node, ends[low - 1]);
+  });
+  const stay = new Set();
+  for (let node = ends.at(-1); node; node = before.get(node)) stay.add(node);
+  return stay;
+};
+
 const arrange = (parent, nodes) => {
   const there = new Set(nodes);
   const wanted = [...there];
   [...parent.childNodes].forEach((node) => there.has(node) || node.remove());
-  if (!wanted.length) return;
   const held = wanted.findIndex((node) => node.parentNode === parent && node.contains(document.activeElement));
-  const pivot = Math.max(held, 0);
-  if (wanted[pivot].parentNode !== parent) parent.prepend(wanted[pivot]);
-  for (let i = pivot - 1; i >= 0; i--) {
-    if (wanted[i].nextSibling !== wanted[i + 1]) parent.insertBefore(wanted[i], wanted[i + 1]);
-  }
-  for (let i = pivot + 1; i < wanted.length; i++) {
-    if (wanted[i].previousSibling !== wanted[i - 1]) wanted[i - 1].after(wanted[i]);
-  }
+  const stay = staying(parent, wanted, held);
+  wanted.reduceRight((next, node) => {
+    if (!stay.has(node)) parent.insertBefore(node, next);
+    return node;
+  }, null);
 };
 
 /* The policy of the page forbids style attributes, and allows styles that a script sets. */

@@ -67,29 +67,35 @@ const makeOverview = (boot) => {
     chart.start(history);
   };
 
-  view.update = () => {
-    const keys = keysShown();
-    const known = model.status.keys.length;
-    summary.update(model.status);
-    summary.node.hidden = !known && !model.status.note && !model.status.paused;
-    table.update(keys);
-    holder.hidden = keys.length === 0;
-    empty.hidden = known > 0;
-    none.hidden = keys.length > 0 || known === 0;
-    raw.hidden = known === 0;
-    below.hidden = known === 0 && model.events.length === 0;
-    chartPanel.hidden = known === 0;
+  const updateBelow = (keys) => {
     const shown = keys.find((k) => idOf(k) === model.chosen) || (chart && keys.find((k) => idOf(k) === idOf(chart.key))) || keys[0];
     const isFirst = !chart;
     if (shown) showChart(shown, isFirst ? boot.history : null);
     if (chart && !(isFirst && boot.history)) chart.update();
     events.update();
   };
+
+  view.update = () => {
+    const keys = keysShown();
+    const known = model.status.keys.length;
+    summary.update(model.status);
+    summary.node.hidden = !known && !model.status.note && !model.status.paused;
+    holder.hidden = keys.length === 0;
+    empty.hidden = known > 0;
+    none.hidden = keys.length > 0 || known === 0;
+    raw.hidden = known === 0;
+    below.hidden = known === 0 && model.events.length === 0;
+    chartPanel.hidden = known === 0;
+    table.update(keys, () => updateBelow(keysShown()));
+  };
   view.step = () => table.step();
   view.dim = () => summary.update(model.status);
   view.redraw = () => chart && chart.redraw();
   view.refresh = () => chart && chart.forget();
-  view.close = () => chart && chart.close();
+  view.close = () => {
+    table.close();
+    if (chart) chart.close();
+  };
   view.links = table.links;
   return view;
 };

@@ -61,7 +61,7 @@ const refusedText = (k) => `${k.throttled_1h == null ? '' : `${count(k.throttled
 
 const refusalText = (r) => [timeAt(r.at), ` (${r.status}${r.retry_after_s ? `, Retry-After ${Math.ceil(r.retry_after_s)}` : ''})`];
 
-const boundText = (k) => (k.limit_by === 'learned' ? `, ${sureOf(k)} sure` : k.limit_by ? `, by what is ${{ stated: 'stated', window: 'left of the window', quota: 'left of the quota' }[k.limit_by]}` : '');
+const boundText = (k) => (k.limit_by === 'learned' ? (k.limit_told ? ', as the server tells' : `, ${sureOf(k)} sure`) : k.limit_by ? `, by what is ${{ stated: 'stated', window: 'left of the window', quota: 'left of the quota' }[k.limit_by]}` : '');
 
 const factsOf = (k) => el('dl', { class: 'facts' },
   ...fact('rate / limit', `${rateOf(k)}${boundText(k)}`),

@@ -85,6 +85,52 @@ const RUN_COLUMNS = [
   { title: 'waited for at the end', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : whyOf(k) || k.cause || '')) },
 ];
 
+/*
+ * Many rows at once make a long frame, in which the page does not answer. So a dozen are shown at
+ * once and the others in the frames after it: first those that matter most, then those that have
+ * waited longest; then what else is on the page.
+ */
+const ROWS_A_FRAME = 12;
+const MOVED = 4; /* rows cost as much as one that goes elsewhere */
+
+const inTurns = (show, isElsewhere, arrangeShown) => {
+  let due = new Set();
+  let isRestDue = false;
+  let frame = 0;
+  const turn = () => {
+    let room = ROWS_A_FRAME;
+    for (const r of due) {
+      room -= isElsewhere(r) ? MOVED : 1;
+      if (room < 0) break;
+      due.delete(r);
+      show(r);
+    }
+    arrangeShown(due.size > 0);
+  };
+  const wait = (what) => { frame = requestAnimationFrame(what); };
+  const goOn = (rest) => {
+    isRestDue = due.size > 0;
+    if (!isRestDue) {
+      rest();
+      return;
+    }
+    turn();
+    wait(() => goOn(rest));
+  };
+  const stop = () => cancelAnimationFrame(frame);
+  const begin = (first, all, rest) => {
+    stop();
+    if (isRestDue) rest(); /* its turn has not come yet */
+    const there = new Set(all);
+    due = new Set([...first, ...[...due].filter((r) => there.has(r)), ...all]);
+    turn();
+    isRestDue = due.size > 0;
+    if (isRestDue) wait(() => wait(() => goOn(rest))); /* the next frame has its dozen */
+    else rest();
+  };
+  return { begin, stop };
+};
+
 const makeKeysTable = (columns, choose) => {
   const body = el('tbody');
   const rows = new Map();
@@ -96,24 +142,39 @@ const makeKeysTable = (columns, choose) => {
     const cells = columns.map((c) => el('td', { class: c.css, 'data-label': c.label || null }));
     const parts = columns.map((c, i) => c.make(cells[i]));
     const row = el('tr', { onclick: (e) => e.target.closest('a') || choose(r.key) }, ...cells);
-    const r = { row, parts, key: k, link: parts[0].link };
+    const r = { row, parts, key: k, shown: null, link: parts[0].link };
     return r;
   };
-  const drop = (wanted) => {
-    for (const id of rows.keys()) if (!wanted.has(id)) rows.delete(id);
+  const isElsewhere = (r) => !r.shown || r.shown.state !== r.key.state;
+  const classOf = (r) => (idOf(r.key) === model.chosen ? `row-${r.key.state} is-chosen` : `row-${r.key.state}`);
+  let isMoved = false;
+  const show = (r) => {
+    isMoved ||= isElsewhere(r);
+    r.shown = r.key;
+    r.parts.forEach((p) => p.update(r.key));
+    setClass(r.row, classOf(r));
   };
-  const update = (keys) => {
+  /* In the order of what they say, which may be that of a moment ago. */
+  const arrangeShown = (isBusy) => {
+    setAttr(node, 'aria-busy', String(isBusy));
+    if (!isMoved) return;
+    isMoved = false;
+    arrange(body, [...rows.values()].sort((a, b) => byNeed(a.shown, b.shown)).map((r) => r.row));
+  };
+  const turns = inTurns(show, isElsewhere, arrangeShown);
+  const drop = (wanted) => {
+    for (const id of rows.keys()) if (!wanted.has(id)) isMoved = rows.delete(id);
+  };
+  const update = (keys, rest = () => {}) => {
     drop(new Set(keys.map(idOf)));
-    keys.forEach((k) => {
+    const wanted = keys.map((k) => {
       if (!rows.has(idOf(k))) rows.set(idOf(k), makeRow(k));
-      const r = rows.get(idOf(k));
-      r.key = k;
-      r.parts.forEach((p) => p.update(k));
-      setClass(r.row, idOf(k) === model.chosen ? `row-${k.state} is-chosen` : `row-${k.state}`);
+      return Object.assign(rows.get(idOf(k)), { key: k });
     });
-    arrange(body, keys.map((k) => rows.get(idOf(k)).row));
+    wanted.filter((r) => !r.shown).forEach(show); /* a table is there at once */
+    turns.begin(wanted.filter((r) => r.row.className !== classOf(r)), wanted.filter((r) => r.shown !== r.key), rest);
   };
   /* Between two statuses only countdowns move. */
   const step = () => rows.forEach((r) => columns.forEach((c, i) => c.isTicking && r.parts[i].update(r.key)));
-  return { node, update, step, links: () => [...rows.values()].sort((a, b) => byNeed(a.key, b.key)).map((r) => r.link) };
+  return { node, update, step, close: turns.stop, links: () => [...rows.values()].sort((a, b) => byNeed(a.shown, b.shown)).map((r) => r.link) };
 };

@@ -88,7 +88,7 @@ static bool note_pause(struct probe *p, const struct ask *q, float idle_s)
         fb_probe_paused(p, q->now_ns);
     else
         fb_probe_idled(p, q, idle_s);
-    return true;
+    return p->phase != PROBE_FIRST || fb_probe_was_told(p); /* a first climb keeps its pace */
 }
 
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)

@@ -8,13 +8,18 @@
  * people use the first that is long enough for both is taken.
  *
  * Where it closes a second time after as many it is that window once more; some of the first may
- * have come in the window before, so it may be a little less.
+ * have come in the window before, so it may be a little less. After another number it is one as
+ * well, if it stays shut for longer than a bucket would that makes what was counted.
  *
  * Invariant: what fitted is no more than all that was accepted.
  */
 #include <assert.h>
 
 #include "core/adapt/probe_parts.h"
+
+#define SOME 12.0f /* requests: fewer are the same by chance */
+#define MANY 30.0f /* requests: fewer measure badly */
+#define MADE 2.5f  /* requests that a bucket would have made until a ping that is refused */
 
 /* e^-v, from its series: good to a hundredth, and the same with every compiler. */
 static float fading(float v)
@@ -59,12 +64,53 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
     return (struct closed){window_s, all * (1.0f - fading(open_s / growth_s))};
 }
 
+/* What was accepted until it closed the time before; 0: it did never, or once more since then. */
+static float before_it_opened(const struct probe *p)
+{
+    assert(p->total >= 0.0f && p->accepted >= 0.0f);
+
+    if (p->empty_ns > p->opened_ns || p->opened_ns > p->refused_ns)
+        return 0.0f;
+    return p->total - p->accepted;
+}
+
 bool fb_probe_quota_again(const struct probe *p, float accepted)
 {
-    float before = p->total - p->accepted; /* until it closed the time before */
+    float before = before_it_opened(p);
 
     assert(accepted >= 0.0f);
-    if (p->empty_ns > p->opened_ns || before < 12.0f * p->unit)
-        return false; /* it closed once more since then, or did never */
+    if (before < SOME * p->unit)
+        return false;
     return accepted > 0.85f * before - p->unit && accepted < 1.02f * before + p->unit;
+}
+
+/* A bucket that was empty when it refused makes what was counted, and would let some through. */
+bool fb_probe_closed_again(const struct probe *p, float accepted, float shut_s)
+{
+    float count_s = fb_maxf(0.001f, fb_secs(p->refused_ns - p->empty_ns));
+
+    assert(shut_s >= 0.0f);
+    if (fb_probe_quota_again(p, accepted))
+        return true;
+    if (p->phase != PROBE_DOUBT || before_it_opened(p) < SOME * p->unit)
+        return false;
+    if (accepted < MANY * p->unit)
+        return false;
+    return accepted / count_s * shut_s >= MADE * p->unit;
+}
+
+float fb_probe_fitted(const struct probe *p, float accepted)
+{
+    assert(accepted >= 0.0f);
+
+    return fb_minf(accepted, before_it_opened(p));
+}
+
+float fb_probe_open_s(const struct probe *p, float accepted)
+{
+    float open_s = fb_maxf(0.0f, fb_secs(p->refused_ns - p->opened_ns));
+    float fitted = fb_probe_fitted(p, accepted);
+
+    assert(p->rate > 0.0f);
+    return accepted > 1.02f * fitted + p->unit ? fb_minf(open_s, fitted / p->rate) : open_s;
 }

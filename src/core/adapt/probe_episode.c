@@ -12,6 +12,9 @@
 
 #include "core/adapt/probe_parts.h"
 
+#define LINE_MOST_S 0.18f /* latency: what takes longer is in service, not under way */
+#define LINE_LEAST  6     /* in flight over an uneven line: of fewer none are too many by chance */
+
 /* Windows as people choose them: a round number of seconds, minutes, hours. */
 static const float WINDOWS_S[] = {
     1.0f,   2.0f,   5.0f,    10.0f,   15.0f,   20.0f,    30.0f,    60.0f,    120.0f,   300.0f,
@@ -49,6 +52,43 @@ static void note_crowd(struct probe *p, uint8_t in_flight)
         p->crowd_min = in_flight;
     }
     p->crowd += 1.0f;
+}
+
+/* Whether so many were under way, over an uneven line, that it may have been too many there. */
+static bool is_on_line(const struct probe *p)
+{
+    assert(p->crowd_min >= 1);
+
+    if (!fb_probe_is_uneven(p) || p->latency_s > LINE_MOST_S || fb_probe_by_second(p))
+        return false;
+    return p->crowd_min >= LINE_LEAST && p->crowd_min < NO_CROWD;
+}
+
+/*
+ * One of many that were under way was refused, not for the first time, and the pace was kept until
+ * then: it is not about the pace. Of what is under way over an uneven line now and then too many
+ * are there at a time.
+ */
+bool fb_probe_crowds_line(const struct probe *p, int32_t grants, float estimate)
+{
+    bool settled = p->phase == PROBE_SETTLED && p->lean < 0.0f;
+
+    assert(p->rate > 0.0f && estimate > 0.0f);
+    if (!settled || p->surprises == 0 || !is_on_line(p))
+        return false;
+    if (grants < 2 * NEAR || p->also_refused > 0 || p->failed_pings > 0)
+        return false;
+    return p->also_accepted >= CROWD_PROOF && estimate > 0.9f * p->rate;
+}
+
+/* Half of it: more is on the line than there. What was sent before does not wear that off. */
+void fb_probe_bound_line(struct probe *p)
+{
+    assert(p->crowd_min >= LINE_LEAST && p->crowd_min < NO_CROWD);
+
+    p->crowd_min = p->crowd_min / 2 + 1;
+    p->crowd = 3.0f * CROWD_PROOF;
+    p->surprises = 0;
 }
 
 /* When does the window open again? */
@@ -118,17 +158,34 @@ float fb_probe_share_let_through(const struct probe *p)
 
 /*
  * Where many were accepted within seconds there is much to lose in a minute, and what such a climb
- * exhausted is a matter of seconds, too: after the second ping one more refusal is worth it.
+ * exhausted is a matter of seconds, too.
  */
-static bool is_less_patient(const struct probe *p)
+static bool climbed_fast(const struct probe *p)
 {
-    return p->failed_pings == 2 && p->also_refused == 0 && p->total >= MANY_FIRST * p->unit &&
-           fb_secs(p->refused_ns - p->total_ns) < 30.0f;
+    assert(p->unit >= 1.0f);
+
+    return p->total >= MANY_FIRST * p->unit && fb_secs(p->refused_ns - p->total_ns) < 30.0f;
+}
+
+/*
+ * After so many refusals in a row most windows are waited for. Who climbed fast asks once more:
+ * after the second ping, or, on an uneven line, for the first time.
+ */
+static float long_patience_s(const struct probe *p)
+{
+    assert(p->phase == PROBE_FIRST && !p->told_when);
+
+    if (!climbed_fast(p))
+        return PATIENCE_S;
+    if (p->also_refused > 0 && !fb_probe_is_uneven(p))
+        return PATIENCE_S;
+    return p->failed_pings > 1 ? 0.0f : FIRST_WAIT_S;
 }
 
 /*
  * Five refusals in a row are a ban in some places. A bucket has made something after a few
- * seconds; what is shut then is a window, and the first of them is waited for.
+ * seconds; what is shut then is a window, and the first of them is waited for. What lets through
+ * half of what was under way is not shut.
  */
 static float patience_s(const struct probe *p)
 {
@@ -137,20 +194,26 @@ static float patience_s(const struct probe *p)
     assert(p->episode != EPISODE_NONE);
     if (p->phase != PROBE_FIRST || p->told_when || row > 4)
         return 0.0f; /* a limit is known, or it is too late */
+    if (p->failed_pings == 0 && fb_probe_share_let_through(p) >= SHARE_OPEN)
+        return 0.0f;
     if (row == 4 || p->failed_pings > 1)
-        return is_less_patient(p) ? 0.0f : PATIENCE_S;
-    return row == 3 || p->failed_pings > 0 ? 8.0f : 0.0f;
+        return long_patience_s(p);
+    return row == 3 || p->failed_pings > 0 ? FIRST_WAIT_S : 0.0f;
 }
 
 /*
  * No limit was known, and all that was under way is refused: a bucket would let some through. Where
- * answers take long those that were let through are still in service.
+ * answers take long those that were let through are still in service; on an uneven line they may be
+ * late, and there to ask early is not worth what it costs.
  */
 static void note_closed(struct probe *p)
 {
     bool all = p->also_refused >= CLOSED_ROW * p->also_accepted;
 
-    if (p->phase == PROBE_FIRST && p->also_refused >= CLOSED_ROW && all && fb_probe_is_quick(p))
+    assert(p->also_refused > 0);
+    if (p->phase != PROBE_FIRST || fb_probe_is_uneven(p) || !fb_probe_is_quick(p))
+        return;
+    if (p->also_refused >= CLOSED_ROW && all)
         p->closed = true;
 }
 
@@ -187,15 +250,30 @@ static float closed_pause_s(const struct probe *p, bool slowly, int64_t now_ns)
     return fb_minf((slowly ? 1.0f : PING_GROWTH - 1.0f) * since_s, 3600.0f);
 }
 
-/* Once an opening was seen, or may have been, the next one is a round time after it. */
+/*
+ * It closed a second time. The next opening is a round time after the first, and none of these is
+ * left out: the shortest that is long enough is believed.
+ */
+static void wait_for_second(struct probe *p, int64_t now_ns)
+{
+    float shut_s = fb_secs(now_ns - p->refused_ns);
+
+    assert(p->pause_s > 0.0f && !p->opening_seen);
+    if (!fb_probe_closed_again(p, p->accepted, shut_s))
+        return;
+    float since_s = fb_probe_open_s(p, p->accepted) + shut_s;
+    float round_s = fb_probe_window_from(since_s) + 0.05f;
+    p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 3.0f * p->pause_s);
+}
+
+/* Once an opening was seen the next one is a round time after it. */
 static void wait_for_round(struct probe *p, int64_t now_ns)
 {
-    float since_s = fb_secs(now_ns - (p->opening_seen ? p->empty_ns : p->opened_ns));
+    float since_s = fb_secs(now_ns - p->empty_ns);
     float round_s = fb_probe_window_from(since_s + 0.5f * p->pause_s) + 0.05f;
 
     assert(p->pause_s > 0.0f);
-    if (p->opening_seen || fb_probe_quota_again(p, p->accepted))
-        p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 2.0f * p->pause_s);
+    p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 2.0f * p->pause_s);
 }
 
 /*
@@ -219,7 +297,10 @@ static void ping_refused(struct probe *p, int64_t now_ns)
     grown = fb_maxf(grown, patience_s(p) - fb_secs(now_ns - p->refused_ns));
     /* What never refused by 429 may be an outage. */
     p->pause_s = fb_minf(fb_maxf(grown, 1.0f), fb_probe_says_429(p) ? 3600.0f : OUTAGE_MAX_S);
-    wait_for_round(p, now_ns);
+    if (p->opening_seen)
+        wait_for_round(p, now_ns);
+    else
+        wait_for_second(p, now_ns);
 }
 
 void fb_probe_refused(struct probe *p, const struct answer *a)

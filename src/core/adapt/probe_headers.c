@@ -22,6 +22,7 @@
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
 #define ONE_QUOTA   1.1f  /* answers to the window before are counted in this one */
 #define SLID_LEAST  0.99f /* of its pace a window that slides keeps, from one to the next */
+#define FEW_USED    4     /* requests: used by us alone, as far as can be told */
 #define SWAY        2.7f  /* times the mean deviation: as far apart as latencies get, about */
 
 static void wait_for_reset(struct probe *p)
@@ -198,6 +199,7 @@ static bool came_back(const struct probe *p, const struct fly_outcome *o)
 {
     float used = (float)o->limit - p->told_left;
 
+    assert(o->limit > 0 && o->remaining >= 0);
     return (float)o->remaining - p->told_left > fb_maxf(p->unit, 0.5f * used);
 }
 
@@ -218,13 +220,20 @@ static bool is_new_window(const struct probe *p, const struct fly_outcome *o)
            (float)o->remaining > p->told_left + rise;
 }
 
-/* Told as a span, a reset is as late as its answer: short windows last whole seconds. */
+/*
+ * Told as a span, a reset is as late as its answer: short windows last whole seconds, and one of
+ * nine or eleven was rather meant to last ten.
+ */
 static float length_told(const struct probe *p, const struct fly_outcome *o)
 {
     float length_s = fb_secs(o->reset_ns - p->told_reset_ns);
-    bool rounded = fb_probe_is_short(p) && length_s < 2.0f * FB_SHORT_S;
 
-    return rounded ? (float)(int32_t)(length_s + 0.5f) : length_s;
+    if (!fb_probe_is_short(p) || length_s <= 0.0f || length_s >= 2.0f * FB_SHORT_S)
+        return length_s;
+    float whole_s = (float)(int32_t)(length_s + 0.5f);
+    float meant_s = fb_probe_window_from(0.88f * whole_s);
+    assert(whole_s >= 0.0f && meant_s >= 1.0f);
+    return meant_s <= FB_SHORT_S && meant_s < 1.12f * whole_s ? meant_s : whole_s;
 }
 
 /*
@@ -236,12 +245,52 @@ static bool is_length(const struct probe *p, const struct answer *a, float lengt
     float least_s = fb_probe_is_short(p) ? p->window_s : 1.0f;
     float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
     float used = (float)a->outcome->limit - p->told_left;
+    float told_s = fb_secs(a->outcome->reset_ns - p->told_reset_ns); /* not rounded */
 
     assert(p->told_reset_ns != FB_LONG_AGO);
-    if (length_s <= FB_SHORT_S && p->told_own > used + 4.0f * p->unit)
+    if (told_s <= FB_SHORT_S + 0.5f && p->told_own > used + 4.0f * p->unit)
         return false;
     return length_s >= fb_maxf(least_s, 0.9f * left_s) &&
            (p->verified == UNVERIFIED || is_round(length_s));
+}
+
+/* What was found with another length may be too fast for this one. */
+static void set_length(struct probe *p, float limit, float length_s)
+{
+    bool is_other = length_s > p->window_s;
+
+    assert(limit > 0.0f && length_s > 0.0f);
+    p->window_s = length_s;
+    if (is_other && fb_probe_is_short(p))
+        p->told_pace = fb_minf(p->told_pace, usable_evenly(p, limit) / length_s);
+}
+
+/*
+ * The first that was told of was nearly over, and taken for a short one: the next lasts far longer,
+ * at once. (Where it is told when a bucket is full again that time moves by little and little.)
+ */
+static bool is_longer(const struct probe *p, const struct answer *a, float length_s)
+{
+    float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+
+    assert(left_s > 0.0f && p->window_s > 0.0f);
+    return fb_probe_is_short(p) && length_s > 2.0f * p->window_s + 1.0f &&
+           left_s > p->window_s + 1.0f && length_s < left_s + 2.0f;
+}
+
+/* Nothing is known of it but how long it lasts. */
+static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now_ns, float length_s)
+{
+    assert(length_s > 0.0f && o->remaining >= 0);
+    p->window_s = fb_maxf(p->window_s, length_s);
+    assert(p->window_s >= 1.0f);
+    p->told_own = 0.0f;
+    p->told_pace = 0.0f;
+    if (!fb_probe_is_short(p) || o->limit - o->remaining > FEW_USED)
+        return;
+    p->opened_ns = now_ns; /* at the latest: nothing was used before */
+    p->spent = 0.0f;
+    p->told_low = PLENTY;
 }
 
 static void new_window(struct probe *p, const struct answer *a)
@@ -251,13 +300,14 @@ static void new_window(struct probe *p, const struct answer *a)
 
     assert(o->reset_ns > a->now_ns);
     if (p->told_reset_ns == FB_LONG_AGO || p->window_s <= 0.0f) {
-        p->window_s = fb_maxf(p->window_s, window_told(a));
-        p->told_own = 0.0f;
+        first_told(p, o, a->now_ns, window_told(a));
+    } else if (is_longer(p, a, length_s)) {
+        first_told(p, o, a->now_ns, length_s);
     } else if (has_opened(p, o)) {
         if (is_length(p, a, length_s))
-            p->window_s = length_s;
-        if (p->verified == UNVERIFIED && !fb_probe_is_short(p))
-            p->verified = VERIFYING;
+            set_length(p, (float)o->limit, length_s);
+        if ((p->verified == UNVERIFIED && !fb_probe_is_short(p)) || p->verified == SECOND_ZERO)
+            p->verified = VERIFYING; /* the last of a window has nothing left, and is accepted */
         fb_probe_window_over(p, (float)o->limit, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
         p->told_own = 0.0f;
@@ -292,6 +342,7 @@ static void refused_with(struct probe *p, const struct answer *a)
 {
     float room = fb_maxf(2.0f, 0.02f * (float)a->outcome->limit);
 
+    assert(a->outcome->limit > 0 && a->outcome->remaining >= 0);
     if ((float)a->outcome->remaining > room)
         p->verified = BOUND_ONLY;
     else if (fb_probe_verifying(p))
@@ -364,6 +415,19 @@ static bool climbs(const struct probe *p, float limit)
     return p->phase == PROBE_FIRST && p->rate < p->told && !slides(p, limit);
 }
 
+/*
+ * A second of it may be told for what is a moment: no more than is left a second, or twice that up
+ * to what a whole window bears.
+ */
+static float most_of_short(const struct probe *p, const struct answer *a, float left)
+{
+    float limit = (float)a->outcome->limit;
+    float most = fb_minf(2.0f * left, usable(p, limit) / p->window_s);
+
+    assert(limit > 0.0f && p->window_s > 0.0f);
+    return fb_maxf(fb_maxf(left, p->unit), most);
+}
+
 static void accepted_with(struct probe *p, const struct answer *a)
 {
     if (p->window_s <= 0.0f) /* given up as no window, and told again */
@@ -376,19 +440,13 @@ static void accepted_with(struct probe *p, const struct answer *a)
     p->told = fb_maxf(left, p->unit) / left_s;
     p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
     if (fb_probe_is_short(p)) {
-        p->told = fb_minf(p->told, fb_maxf(left, p->unit)); /* a reset may be a second off */
+        p->told = fb_minf(p->told, most_of_short(p, a, left));
         gauge(p, a);
     }
     if (p->verified != BOUND_ONLY && !climbs(p, (float)a->outcome->limit))
         follow(p, a);
     if (is_shared(p) && left < p->unit && p->verified == HONEST)
         wait_for_reset(p);
-}
-
-void fb_probe_told_paused(struct probe *p)
-{
-    if (fb_probe_is_short(p) && p->verified != DROPPED)
-        p->told_reset_ns = FB_LONG_AGO;
 }
 
 /* They were found to be wrong, and are for a day. */

@@ -55,6 +55,9 @@
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
 #define CLOSED_ROW    4       /* refused beside the first, one in so many let through: it closed */
 #define MANY_FIRST    50.0f   /* accepted before the first refusal: worth another ping */
+#define SHARE_OPEN    0.5f    /* of what was under way was let through: that is not shut */
+#define UNEVEN_MS     20      /* latencies deviate by so much: answers overtake each other */
+#define FIRST_WAIT_S  8.0f    /* after the third refusal in a row: a bucket has made something */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
 #define STORED_MOST   160.0f /* units that a pause made: more than most can store */
 #define NOISE_LEAST   150.0f /* requests: refusals closer than this are more than noise */
@@ -142,6 +145,15 @@ void fb_probe_recovered(struct probe *p, const struct answer *a);
  */
 bool fb_probe_in_one_window(const struct probe *p);
 
+/*
+ * Whether a bound on what is in flight refused, over an uneven line: after so many grants, when
+ * `estimate` a second had been counted.
+ */
+bool fb_probe_crowds_line(const struct probe *p, int32_t grants, float estimate);
+
+/* Bound what is in flight there. */
+void fb_probe_bound_line(struct probe *p);
+
 /* What of the pace a limit lets through, by what was under way when it was met: 0 to 1. */
 float fb_probe_share_let_through(const struct probe *p);
 
@@ -172,6 +184,15 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
 
 /* Whether `accepted` since the last opening is as much as was accepted before. */
 bool fb_probe_quota_again(const struct probe *p, float accepted);
+
+/* Whether it closed again: after as many, or it is shut for longer than a bucket would be. */
+bool fb_probe_closed_again(const struct probe *p, float accepted, float shut_s);
+
+/* What fitted into the window that closed again: no more than in the one before. */
+float fb_probe_fitted(const struct probe *p, float accepted);
+
+/* For how long it was open at least: with more than that, another had begun meanwhile. */
+float fb_probe_open_s(const struct probe *p, float accepted);
 
 /* Whether a window ended the first climb: a bucket lets some of what is under way through. */
 static inline bool fb_probe_closed(const struct probe *p)
@@ -211,6 +232,12 @@ static inline bool fb_probe_was_told(const struct probe *p)
     return p->told_left >= 0.0f;
 }
 
+/* In an episode, or right after it: whether latencies differed by so much that answers overtake. */
+static inline bool fb_probe_is_uneven(const struct probe *p)
+{
+    return !fb_probe_was_told(p) && p->log.sway_ms >= UNEVEN_MS;
+}
+
 static inline bool fb_probe_by_second(const struct probe *p)
 {
     return !fb_probe_was_told(p) && p->log.by_second;
@@ -244,6 +271,9 @@ float fb_probe_cycle_held(struct probe *p);
 /* Whether a bare 403 or 503 is a refusal here. */
 bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a);
 
+/* Refused after `gap` grants: how much does that speak against noise? */
+void fb_probe_note_gap(struct probe *p, float gap);
+
 /* Several came in a row, one soon after the other: perhaps it is not about the pace. */
 static inline bool fb_probe_may_stumble(const struct probe *p)
 {
@@ -275,9 +305,6 @@ void fb_probe_told(struct probe *p, const struct answer *a, bool refused);
 /* A window of `limit` units is over, which was looked at for `span_s` seconds: the next begins. */
 void fb_probe_window_over(struct probe *p, float limit, float span_s);
 
-/* Nobody looked for a while: from one reset to the next it may be several short windows. */
-void fb_probe_told_paused(struct probe *p);
-
 /* Whether headers tell of a short window that slides, or of a bucket. */
 bool fb_probe_slides(const struct probe *p);
 
@@ -301,6 +328,13 @@ static inline bool fb_probe_has_room(const struct probe *p)
 
 /* How far they were checked (`verified`). */
 enum { UNVERIFIED, VERIFYING, SECOND_ZERO, HONEST, BOUND_ONLY, DROPPED };
+
+/* Nobody looked for a while: from one reset to the next it may be several short windows. */
+static inline void fb_probe_told_paused(struct probe *p)
+{
+    if (fb_probe_is_short(p) && p->verified != DROPPED)
+        p->told_reset_ns = FB_LONG_AGO;
+}
 
 /* Whether headers are being checked by going a little faster than they allow. */
 static inline bool fb_probe_verifying(const struct probe *p)

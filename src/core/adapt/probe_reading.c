@@ -189,12 +189,13 @@ static void open_window(struct probe *p, const struct answer *a)
 /* ---- windows ---- */
 
 /*
- * After the first opening as many were accepted as before it, then it closed at once: a bucket
- * makes some meanwhile, a window holds the same again.
+ * After the first opening it closed again: a bucket makes some meanwhile, and a window holds the
+ * same again.
  */
 static bool was_again(const struct probe *p, const struct reading *r)
 {
-    return !p->opening_seen && p->failed_pings > 0 && fb_probe_quota_again(p, r->accepted);
+    return !p->opening_seen && p->failed_pings > 0 &&
+           fb_probe_closed_again(p, r->accepted, r->shut_s);
 }
 
 /* It was shut no longer than its window, or the openings that were told say how long that is. */
@@ -279,15 +280,17 @@ static void settle_exactly(struct probe *p, float limit, const struct reading *r
  */
 static void read_again(struct probe *p, const struct reading *r)
 {
-    float open_s = fb_secs(p->refused_ns - p->opened_ns);
+    float open_s = fb_probe_open_s(p, r->accepted);
+    float fitted = fb_probe_fitted(p, r->accepted);
 
+    assert(fitted > 0.0f && open_s >= 0.0f);
     p->window_s = fb_probe_window_from(0.995f * (open_s + r->shut_s));
     p->cuts = 1;
-    settle_exactly(p, r->accepted / p->window_s, r);
+    settle_exactly(p, fitted / p->window_s, r);
     open_window(p, r->a);
     p->opening_seen = true;
     p->total_ns = p->opened_ns;
-    p->total = r->accepted + p->spent; /* so many fit: to compare with */
+    p->total = fitted + p->spent; /* so many fit: to compare with */
 }
 
 static void read_shut(struct probe *p, const struct reading *r)
@@ -397,14 +400,17 @@ static void read_in_window(struct probe *p, const struct reading *r)
 
 static bool was_crowd(const struct probe *p, const struct reading *r)
 {
-    (void)r;
-    return fb_probe_crowded(p);
+    return fb_probe_crowded(p) || fb_probe_crowds_line(p, r->grants, r->estimate);
 }
 
 /* Keep the cap, and look for the pace again. */
 static void read_crowd(struct probe *p, const struct reading *r)
 {
-    (void)r;
+    if (!fb_probe_crowded(p)) { /* on the line some are late: the pace stays bounded as well */
+        fb_probe_bound_line(p);
+        fb_probe_settle(p, r->estimate, r->accepted, r->a);
+        return;
+    }
     assert(p->crowd_min >= 3);
     fb_probe_climb_again(p);
 }
@@ -447,7 +453,8 @@ static bool was_uneven(const struct probe *p, const struct reading *r)
 
 static void read_uneven(struct probe *p, const struct reading *r)
 {
-    p->margin += 2.0f * MARGIN;
+    /* On an even line something stood still for a moment: that comes rarely. */
+    p->margin += fb_probe_is_uneven(p) ? 2.0f * MARGIN : MARGIN;
     fb_probe_settle(p, p->limit, 200.0f, r->a);
 }
 
@@ -632,10 +639,17 @@ static void settle_between(struct probe *p, const struct reading *r)
     note_stored(p);
 }
 
-/* Whether it stayed shut when it was asked again, and nobody told until when. */
+/*
+ * Whether it stayed shut when it was asked again, and nobody told until when. That most of what was
+ * under way is refused says as much.
+ */
 static bool stayed_shut(const struct probe *p, const struct reading *r)
 {
-    return p->failed_pings > 0 && !p->told_when && r->accepted >= MANY_FIRST * p->unit;
+    if (p->told_when || r->accepted < MANY_FIRST * p->unit)
+        return false;
+    if (p->failed_pings > 0)
+        return true;
+    return p->also_refused > 0 && fb_probe_share_let_through(p) < SHARE_OPEN;
 }
 
 /*
@@ -656,10 +670,10 @@ static void read_climb(struct probe *p, const struct reading *r)
         return;
     }
     p->surprises = 0;
-    if (p->phase == PROBE_FIRST && p->also_refused > 0)
-        settle_at_share(p, r);
-    else if (p->phase == PROBE_FIRST && stayed_shut(p, r))
+    if (p->phase == PROBE_FIRST && stayed_shut(p, r))
         settle_between(p, r);
+    else if (p->phase == PROBE_FIRST && p->also_refused > 0)
+        settle_at_share(p, r);
     else
         settle_again(p, r);
 }
@@ -759,21 +773,6 @@ const char *fb_probe_reading_says(const struct probe *p)
     return readings[p->reading].says;
 }
 
-/*
- * Noise comes at random, so short gaps happen; a limit that is overrun refuses again and again.
- * How much likelier is this gap if refusals now come five times as often as usual?
- */
-static void note_gap(struct probe *p, float gap)
-{
-    float usual = fb_maxf(p->noise_gap, NOISE_LEAST);
-    float evidence = 1.6f * (float)(1 + p->failed_pings) - 4.0f * gap / usual;
-
-    assert(gap >= 0.0f && p->unrest >= 0.0f);
-    p->unrest = fb_maxf(0.0f, p->unrest + evidence);
-    if (p->lean < 0.0f)
-        p->noise_gap += 0.1f * (fb_minf(gap, 2.5f * (float)FAR) - p->noise_gap);
-}
-
 void fb_probe_read(struct probe *p, const struct answer *a)
 {
     struct reading r = measure(p, a);
@@ -781,7 +780,7 @@ void fb_probe_read(struct probe *p, const struct answer *a)
 
     if (tells_openings(p))
         note_whole_windows(p, &r);
-    note_gap(p, (float)r.grants);
+    fb_probe_note_gap(p, (float)r.grants);
     while (!readings[i].fits(p, &r))
         i++;
     assert(i < sizeof(readings) / sizeof(readings[0]));

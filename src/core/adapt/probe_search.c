@@ -328,15 +328,17 @@ static void put_off(struct probe *p, int64_t now_ns)
     float least = p->put_off || p->moves ? LOOK_LEAST : REFUSAL_WORTH;
 
     assert(p->unit >= 1.0f);
-    p->look_ns = fb_max64(p->look_ns, fb_after(now_ns, fb_span(least * p->unit / p->rate)));
     p->put_off = true;
+    if (p->phase != PROBE_FIRST) /* else none is planned */
+        p->look_ns = fb_max64(p->look_ns, fb_after(now_ns, fb_span(least * p->unit / p->rate)));
 }
 
 void fb_probe_count_anew(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
 
-    p->empty_ns = fb_max64(p->empty_ns, now_ns - fb_span(p->burst / p->limit));
+    int64_t stored_ns = p->burst > 0.0f ? fb_span(p->burst / p->limit) : 0;
+    p->empty_ns = fb_max64(p->empty_ns, now_ns - stored_ns);
     p->accepted = 0.0f;
     p->ahead = 0.0f;
     p->ahead_ns = now_ns;

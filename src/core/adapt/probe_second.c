@@ -12,6 +12,7 @@
  * nothing is concluded.
  */
 #include <assert.h>
+#include <string.h>
 
 #include <flyball/flyball.h>
 
@@ -48,8 +49,12 @@ static void move_on(struct probe *p, uint16_t bin)
 {
     uint16_t steps = (uint16_t)(bin - p->log_bin);
 
-    for (uint16_t i = 1; i <= steps && i <= PROBE_LOG; i++)
-        p->log.count[(uint16_t)(p->log_bin + i) % PROBE_LOG] = 0;
+    assert(steps > 0 && !fb_probe_was_told(p));
+    if (steps >= PROBE_LOG)
+        memset(p->log.count, 0, sizeof(p->log.count));
+    else
+        for (uint16_t i = 1; i <= steps; i++)
+            p->log.count[(uint16_t)(p->log_bin + i) % PROBE_LOG] = 0;
     p->log_bin = bin;
 }
 

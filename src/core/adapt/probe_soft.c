@@ -120,3 +120,20 @@ bool fb_probe_is_soft_refusal(struct probe *p, const struct answer *a)
         return true;
     return believed && !fb_probe_stumbles(p) && !comes_anyway(p, a);
 }
+
+/* ---- noise ---- */
+
+/*
+ * Noise comes at random, so short gaps happen; a limit that is overrun refuses again and again.
+ * How much likelier is this gap if refusals now come five times as often as usual?
+ */
+void fb_probe_note_gap(struct probe *p, float gap)
+{
+    float usual = fb_maxf(p->noise_gap, NOISE_LEAST);
+    float evidence = 1.6f * (float)(1 + p->failed_pings) - 4.0f * gap / usual;
+
+    assert(gap >= 0.0f && p->unrest >= 0.0f);
+    p->unrest = fb_maxf(0.0f, p->unrest + evidence);
+    if (p->lean < 0.0f)
+        p->noise_gap += 0.1f * (fb_minf(gap, 2.5f * (float)FAR) - p->noise_gap);
+}
