@@ -199,13 +199,15 @@ static void compete(const struct demo_rival *r, const struct secret *secret, int
     _exit(write(r->from, &end, sizeof end) == (ssize_t)sizeof end ? 0 : 1);
 }
 
-static void begin(struct demo_rival *r, const int *ends, pid_t parent)
+/* SIGTERM waits meanwhile: one that came before its handler would be lost. */
+static void begin(struct demo_rival *r, const int *ends, pid_t parent, const sigset_t *usual)
 {
     struct sigaction on_term = {.sa_handler = stop};
 
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)sigaction(SIGTERM, &on_term, NULL);
+    (void)sigprocmask(SIG_SETMASK, usual, NULL);
     (void)close(ends[0]);
     r->from = ends[1];
     if (getppid() != parent)
@@ -218,6 +220,7 @@ static int start_one(struct demo_rival *r, const struct secret *secret, int64_t 
                      bool is_paced, uint64_t seed, struct fly_error *err)
 {
     pid_t parent = getpid();
+    sigset_t term, usual;
     int ends[2];
 
     if (pipe(ends) < 0) {
@@ -225,19 +228,24 @@ static int start_one(struct demo_rival *r, const struct secret *secret, int64_t 
         return -errno;
     }
     (void)fflush(NULL);
+    (void)sigemptyset(&term);
+    (void)sigaddset(&term, SIGTERM);
+    (void)sigprocmask(SIG_BLOCK, &term, &usual);
     r->pid = fork();
     if (r->pid == 0) {
-        begin(r, ends, parent);
+        begin(r, ends, parent, &usual);
         compete(r, secret, requests, is_paced, seed);
     }
+    int error = r->pid < 0 ? -errno : 0;
+    (void)sigprocmask(SIG_SETMASK, &usual, NULL);
     (void)close(ends[1]);
     r->from = ends[0];
-    if (r->pid > 0)
+    if (error == 0)
         return 0;
-    (void)snprintf(err->text, sizeof err->text, "cannot start a client: %s", strerror(errno));
+    (void)snprintf(err->text, sizeof err->text, "cannot start a client: %s", strerror(-error));
     (void)close(r->from);
     r->pid = 0;
-    return -EAGAIN;
+    return error;
 }
 
 int fb_demo_rivals_start(struct demo_rival *r, const struct secret *secret,
