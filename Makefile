@@ -505,6 +505,15 @@ bench-observe: all ## what it costs the daemon to be watched: alone and with cli
 prove-limits: all ## limits of many kinds, as an origin sees them: held, and used (15 minutes)
 	@$(PYTHON) tests/prove/limits.py --flyball $(BUILD)/flyball --json $(BUILD)/prove-limits.json
 
+# The same rows on virtual time, each with a hundred seeds.
+$(BUILD)/limits-virtual: $(call objects,obj,tests/prove/limits_virtual.c $(call sources,sim)) $(LIB_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -pie $(RELEASE) $(HARDEN) $(LDFLAGS) -o $@ $^ -lm
+
+.PHONY: prove-limits-virtual
+prove-limits-virtual: $(BUILD)/limits-virtual ## the same on virtual time, 100 seeds a row (a minute)
+	@$(BUILD)/limits-virtual
+
 # Real time, a process for each seed: they mostly wait.
 .PHONY: prove-demo
 SEEDS ?= 1-10
