@@ -145,8 +145,8 @@ static void what_slides_is_used_but_for_one(void **state)
     assert_close((double)h.pace.burst, 5.0, 1e-6); /* where much is left, a quarter of that may */
     tell_slid(&h, 1);
     assert_close(h.pace.rate, 49.0, 0.1);
-    assert_close((double)h.pace.burst, 2.0, 1e-6);
-    h.o.reset_ns = h.now_ns + 10 * MS; /* 20 left in 10 ms are no 2000 a second */
+    assert_close((double)h.pace.burst, 8.0, 1e-6); /* places are counted, so more may be late */
+    h.o.reset_ns = h.now_ns + 10 * MS;             /* 20 left in 10 ms are no 2000 a second */
     tell(&h, 50, 20, h.o.reset_ns);
     h.c.probe.told_own = 100.0f;
     request(&h, 200);
@@ -191,7 +191,7 @@ static void what_slides_and_has_nothing_left_goes_on_slowly(void **state)
     (void)state;
     tell_slid(&h, 0);
     assert_close(h.pace.rate, 49.0 / 2.0, 0.1);
-    assert_true(h.pace.not_before_ns <= h.now_ns);
+    assert_true(h.pace.not_before_ns <= h.now_ns + 40 * MS);
     tell_slid(&h, 1);
     assert_close(h.pace.rate, 49.0, 0.1);
 }

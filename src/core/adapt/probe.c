@@ -91,21 +91,31 @@ static bool note_pause(struct probe *p, const struct ask *q, float idle_s)
     return p->phase != PROBE_FIRST || fb_probe_was_told(p); /* a first climb keeps its pace */
 }
 
+/* Whether a window that headers tell of lets the next wait. */
+static bool told_slot(struct probe *p, int64_t now_ns)
+{
+    if (p->told_until_ns >= now_ns)
+        return fb_probe_take_slot(p, now_ns);
+    if (p->told_until_ns != FB_LONG_AGO)
+        fb_probe_forget_slots(p, now_ns);
+    p->told_until_ns = FB_LONG_AGO; /* that window is over */
+    return false;
+}
+
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
 {
     struct probe *p = &c->probe;
     float idle_s = fb_secs(q->now_ns - fb_max64(p->next_ns, p->block_ns));
 
     assert(pace->rate > 0.0 && q->cost >= 1);
-    if (p->told_until_ns < q->now_ns)
-        p->told_until_ns = FB_LONG_AGO; /* that window is over */
+    bool waits = told_slot(p, q->now_ns);
     if (p->since_refusal < INT32_MAX)
         p->since_refusal++;
     note_id(p, (uint16_t)q->id);
     p->next_ns = fb_after(q->now_ns, fb_span((double)q->cost / pace->rate));
     if (p->episode == EPISODE_WAITING)
         begin_ping(p, q->now_ns);
-    else if (!note_pause(p, q, idle_s))
+    else if (!note_pause(p, q, idle_s) && !waits)
         return false;
     return fb_probe_sync(p, pace);
 }
@@ -162,6 +172,18 @@ static void note_latency(struct probe *p, float latency_s)
         p->sway_s += 0.05f * ((off_s < 0.0f ? -off_s : off_s) - p->sway_s);
 }
 
+/* Where slots are kept neither is needed. */
+static void count_ahead(struct probe *p, const struct answer *a)
+{
+    float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
+
+    if (p->slotted)
+        return;
+    p->total += (float)a->cost;
+    p->ahead = fb_maxf(0.0f, p->ahead - made) + (float)a->cost;
+    p->ahead_ns = a->now_ns;
+}
+
 static void count(struct probe *p, const struct answer *a)
 {
     float cost = (float)a->cost;
@@ -169,17 +191,16 @@ static void count(struct probe *p, const struct answer *a)
     assert(p->limit > 0.0f && p->crowd >= 0.0f);
     p->accepted += cost;
     p->spent += cost;
-    p->total += cost;
     if (fb_probe_was_told(p))
         p->told_own += cost;
     p->step_count++;
     if (a->outcome->latency_ns > 0)
         note_latency(p, fb_secs(a->outcome->latency_ns));
     if (p->episode == EPISODE_NONE) {
-        float made = p->limit * fb_secs(a->now_ns - p->ahead_ns);
-        p->ahead = fb_maxf(0.0f, p->ahead - made) + cost;
-        p->ahead_ns = a->now_ns;
+        count_ahead(p, a);
         fb_probe_log(p, a);
+    } else {
+        p->total += cost;
     }
     if (p->window_s <= 0.0f && p->step_count > 16 && p->ahead < 2.0f * p->unit)
         p->bursting = false; /* the application, or two at a time, is the limit */
@@ -221,6 +242,13 @@ static bool was_told(const struct answer *a)
            o->reset_ns - a->now_ns <= FB_RESET_MAX;
 }
 
+/* As long as all goes well and it is told what is left. */
+static void keep_slots(struct probe *p, const struct answer *a, bool served)
+{
+    if (!served || p->told_until_ns < a->now_ns)
+        fb_probe_forget_slots(p, a->now_ns);
+}
+
 static bool probe_on_outcome(union controller_state *c, struct pace *pace, const struct answer *a)
 {
     struct probe *p = &c->probe;
@@ -232,9 +260,11 @@ static bool probe_on_outcome(union controller_state *c, struct pace *pace, const
     assert(!(a->throttled && a->accepted));
     bool refused =
         a->throttled || ((status == 403 || status == 503) && fb_probe_is_soft_refusal(p, a));
+    bool served = was_served(a);
+    keep_slots(p, a, served);
     if (was_told(a))
         fb_probe_told(p, a, refused);
-    if (was_served(a))
+    if (served)
         on_success(p, a);
     else if (refused)
         fb_probe_refused(p, a);

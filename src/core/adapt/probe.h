@@ -33,7 +33,8 @@ enum probe_episode {
     EPISODE_PINGED,  /* the ping is out; nothing else leaves */
 };
 
-#define PROBE_LOG 9 /* counts of 134 ms each: a second */
+#define PROBE_LOG        9 /* counts of 134 ms each: a second */
+#define PROBE_SLOT_WORDS 2 /* with 32 counts of 16 ms each: a second, too */
 
 /* What was accepted in the last second, as long as nobody tells what is left. */
 struct probe_log {
@@ -48,9 +49,17 @@ struct probe {
     /* measurement */
     int64_t empty_ns;   /* when the provider was last known to be empty */
     int64_t opened_ns;  /* when the present window opened, as far as it was seen */
-    int64_t total_ns;   /* the first request, or when the longest window yet was seen to open */
     int64_t ahead_ns;   /* when `ahead` was right */
     int64_t changed_ns; /* since when the limit has not moved much */
+
+    union {
+        struct {
+            int64_t total_ns; /* the first request, or when the longest window yet opened */
+            float total;      /* since then */
+            float ahead;      /* shadow bucket: how far ahead of the limit */
+        };
+        uint64_t slots[PROBE_SLOT_WORDS]; /* slotted: what left in the last second */
+    };
 
     /* search */
     int64_t look_ns; /* settled until then */
@@ -65,8 +74,12 @@ struct probe {
     int64_t refused_ns; /* when it began */
     int64_t block_ns;   /* no ping before */
     union {
-        int64_t pinged_ns; /* in an episode: when the last ping left */
-        uint16_t log_bin;  /* else: the latest of the log */
+        int64_t pinged_ns;     /* in an episode: when the last ping left */
+        struct {               /* else */
+            uint16_t log_bin;  /* the latest of the log */
+            uint16_t slot_bin; /* the latest of the slots ... */
+            bool slotted;      /* ... if those are kept */
+        };
     };
 
     /* belief; rates are units a second, amounts are units */
@@ -87,8 +100,6 @@ struct probe {
     /* measurement */
     float accepted; /* since empty_ns */
     float spent;    /* since opened_ns */
-    float total;    /* since total_ns */
-    float ahead;    /* shadow bucket: how far ahead of the limit */
 
     /* search */
     float rate; /* the pace: limit x (1 + lean), within the bounds */

@@ -14,6 +14,7 @@
 #define SLOWEST     0.0001f /* units a second: whatever is believed, some leave */
 #define QUOTA_SHARE 0.95f   /* of a quota is spent at once: it may be a little less */
 #define QUOTAS_MAX  4       /* one after the other; then evenly again */
+#define CATCH_UP    8.0f    /* requests: made up for at once where places are counted */
 #define STORE_SHARE 0.25f   /* of what is told to be left makes up for what left late */
 
 static float bounded(const struct probe *p, float rate)
@@ -95,8 +96,10 @@ static float credit_max(const struct probe *p)
     if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->phase == PROBE_TRIAL)
         return 1.0f;
     assert(p->burst >= 0.0f);
-    if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left, or many */
-        return fb_probe_slides(p) ? fb_maxf(2.0f * p->unit, STORE_SHARE * p->told_left) : 1.0f;
+    if (fb_probe_slides(p)) /* what leaves late is no loss where one more is left, or many */
+        return fb_maxf(p->slotted ? CATCH_UP : 2.0f * p->unit, STORE_SHARE * p->told_left);
+    if (p->window_s > 0.0f)
+        return 1.0f;
     if (fb_probe_by_second(p)) /* likewise */
         return 2.0f * p->unit;
     return fb_maxf(1.0f, (p->burst_found ? 0.95f : 0.8f) * p->burst);

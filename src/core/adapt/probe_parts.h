@@ -9,6 +9,7 @@
  *   probe_reading.c   what an episode meant
  *   probe_closed.c    the window that ended the first climb
  *   probe_second.c    a limit that is counted by the second
+ *   probe_slots.c     what left within the last second, where a window slides
  *   probe_cycle.c     a bucket that tells to wait for a second
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
@@ -248,6 +249,17 @@ static inline void fb_probe_set_by_second(struct probe *p, bool is)
     if (!fb_probe_was_told(p))
         p->log.by_second = is;
 }
+
+/* ---- probe_slots.c ---- */
+
+/*
+ * A request leaves while headers tell what is left: where that is a window of a second that slides
+ * its place is counted. Whether the next has to wait until one is given back.
+ */
+bool fb_probe_take_slot(struct probe *p, int64_t now_ns);
+
+/* They are kept no longer: what was in their place is counted from now on. */
+void fb_probe_forget_slots(struct probe *p, int64_t now_ns);
 
 /* ---- probe_cycle.c ---- */
 

@@ -338,6 +338,7 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
 
     int64_t stored_ns = p->burst > 0.0f ? fb_span(p->burst / p->limit) : 0;
+    fb_probe_forget_slots(p, now_ns);
     p->empty_ns = fb_max64(p->empty_ns, now_ns - stored_ns);
     p->accepted = 0.0f;
     p->ahead = 0.0f;
