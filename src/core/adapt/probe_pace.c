@@ -98,7 +98,7 @@ static float credit_max(const struct probe *p)
     if (p->window_s > 0.0f) /* what leaves late is no loss where one more is left, or many */
         return fb_probe_slides(p) ? fb_maxf(2.0f * p->unit, STORE_SHARE * p->told_left) : 1.0f;
     if (fb_probe_by_second(p)) /* likewise */
-        return 2.0f * p->unit;
+        return fb_probe_credit_of_second(p);
     return fb_maxf(1.0f, (p->burst_found ? 0.95f : 0.8f) * p->burst);
 }
 
