@@ -107,7 +107,7 @@ static void a_bound_is_not_too_small(void **state)
 static void it_is_about_uneven_lines_only(void **state)
 {
     (void)state;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         struct hand h = climb_on_line();
         struct probe *p = &h.c.probe;
         p->sway_s = i == 0 ? 0.01f : 0.03f;
@@ -117,6 +117,10 @@ static void it_is_about_uneven_lines_only(void **state)
         if (i == 4) { /* a look just above a limit is refused one at a time */
             p->phase = PROBE_SETTLED;
             p->lean = 0.1f;
+        }
+        if (i == 7) { /* as one that is on trial may be */
+            p->phase = PROBE_TRIAL;
+            p->lean = -MARGIN;
         }
         refuse_beside(&h, i == 5 ? 4 : 12, 0);
         if (i == 6)

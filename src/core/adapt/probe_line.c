@@ -19,7 +19,7 @@
 #define LINE_LEAST     6     /* under way: of fewer none are too many by chance */
 #define REFUSED_WEIGHS 11.0f /* times as much as one that was let through */
 #define LINE_PROOF     18.0f /* let through, and none refused */
-#define NEAR_LIMIT     0.15f /* a look so little above it is refused one at a time anyway */
+#define NEAR_LIMIT     0.25f /* above it: refused one at a time anyway, as a raise on trial is */
 #define CAP_LEAST      3     /* in flight, at the least */
 
 static int under_way(const struct probe *p)
@@ -41,7 +41,7 @@ static bool is_proven(const struct probe *p)
 
 void fb_probe_note_line(struct probe *p)
 {
-    bool near = p->lean > 0.0f && p->lean < NEAR_LIMIT;
+    bool near = (p->lean > 0.0f && p->lean < NEAR_LIMIT) || p->phase == PROBE_TRIAL;
 
     if (near || !is_line(p))
         return;
