@@ -16,12 +16,13 @@ static void accept_until_refused(struct hand *h, int times, int64_t gap_ns)
     refuse(h);
 }
 
-/* Refused in a climb at 100/s when 50 were accepted in a second, twice. */
-static struct hand refused_twice(int first, int second)
+/* Refused in a climb at 100/s when so many were accepted in a second, twice. */
+static struct hand refused_twice_over(float sway_s, int first, int second)
 {
     struct hand h = first_climb(100.0f);
     struct probe *p = &h.c.probe;
 
+    p->sway_s = sway_s;
     accept_until_refused(&h, first, 10 * MS);
     recover(&h, NULL);
     p->phase = PROBE_FIRST;
@@ -32,6 +33,11 @@ static struct hand refused_twice(int first, int second)
     p->next_ns = h.now_ns;
     accept_until_refused(&h, second, 8 * MS);
     return h;
+}
+
+static struct hand refused_twice(int first, int second)
+{
+    return refused_twice_over(0.0f, first, second);
 }
 
 static void as_many_in_a_second_are_the_limit(void **state)
@@ -231,18 +237,18 @@ static void an_uneven_line_needs_a_margin(void **state)
     float limit = p->limit;
     float margin = p->margin;
     int times = 0;
-    while (p->margin < 6.0f * MARGIN) {
+    while (p->margin < 0.12f) {
         h.now_ns = h.pace.not_before_ns > h.now_ns ? h.pace.not_before_ns : h.now_ns;
         serve(&h, 2 * NEAR);
         p->sway_s = times == 0 ? 0.0f : 0.03f; /* once something stood still for a moment */
         refuse(&h);
         recover(&h, READ_UNEVEN);
-        margin += times == 0 ? MARGIN : 2.0f * MARGIN;
+        margin += times == 0 ? MARGIN : margin < 0.1f ? 0.01f : 2.0f * MARGIN;
         assert_true(p->limit == limit && p->log.by_second);
         assert_close((double)p->margin, (double)margin, 1e-6);
         times++;
     }
-    assert_int_equal(times, 3);
+    assert_int_equal(times, 9);
     p->look_ns = h.now_ns; /* a look does not forget it */
     p->late = 0.0f;
     serve(&h, 1);
@@ -264,6 +270,58 @@ static void an_uneven_line_needs_a_margin(void **state)
     refuse(&h);
     ping(&h, 429);
     recover(&h, READ_SURPRISE);
+}
+
+/* On an even line something stood still now and then, and that needs less. */
+static void an_even_line_needs_less(void **state)
+{
+    struct hand h = refused_twice(50, 50);
+
+    (void)state;
+    recover(&h, READ_SECOND);
+    h.now_ns = h.pace.not_before_ns;
+    h.c.probe.margin = 6.5f * MARGIN;
+    serve(&h, 2 * NEAR);
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+}
+
+/* What is counted there is wrong by some, and people use round numbers. */
+static void a_round_number_is_meant(void **state)
+{
+    static const struct {
+        int count;
+        double limit, margin;
+    } rows[] = {{48, 50.0, 0.0784}, {53, 50.0, 0.0784}, {45, 45.0, 0.0826}, {20, 20.0, 0.092}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = refused_twice_over(0.03f, rows[i].count, rows[i].count);
+        recover(&h, READ_SECOND);
+        assert_close((double)h.c.probe.limit, rows[i].limit, 0.01);
+        assert_close((double)h.c.probe.margin, rows[i].margin, 1e-3);
+        /* What is left makes up for what is late; so there is no need to wait for a second. */
+        assert_close(h.pace.burst, fmax(2.0, 0.8 * rows[i].margin * rows[i].limit), 0.05);
+        assert_true(h.pace.not_before_ns <= h.now_ns);
+        assert_true(h.pace.rate < (double)h.refused_at);
+    }
+    struct hand h = refused_twice(48, 48); /* on an even line it is counted exactly */
+    recover(&h, READ_SECOND);
+    assert_close((double)h.c.probe.limit, 48.0, 0.6);
+}
+
+/* It opens within a second: what is refused beside it is no reason to wait for a window. */
+static void who_counts_by_the_second_opens_soon(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct hand h = refused_twice_over(0.03f, 50, other ? 80 : 50);
+        for (int i = 0; i < 3; i++) {
+            h.id = h.latest - 1;
+            reply(&h, 429);
+        }
+        assert_int_equal(h.pace.not_before_ns - h.now_ns > 7 * S, other);
+    }
 }
 
 /* ---- over an uneven line: a bound on what is in flight ---- */
@@ -474,6 +532,9 @@ int main(void)
         cmocka_unit_test(what_is_told_ends_the_log),
         cmocka_unit_test(how_uneven_outlasts_an_episode),
         cmocka_unit_test(an_uneven_line_needs_a_margin),
+        cmocka_unit_test(an_even_line_needs_less),
+        cmocka_unit_test(a_round_number_is_meant),
+        cmocka_unit_test(who_counts_by_the_second_opens_soon),
         cmocka_unit_test(too_many_there_by_chance_is_a_bound),
         cmocka_unit_test(not_every_refusal_there_is_a_bound),
         cmocka_unit_test(another_limit_is_not_by_the_second),

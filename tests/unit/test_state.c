@@ -411,6 +411,21 @@ static void a_look_upward_ends(void **state)
     }
 }
 
+/* A climb that was refused has slowed down: it goes on with that, and looks upward later. */
+static void a_climb_that_was_refused_ends(void **state)
+{
+    union controller_state c = belief(PROBE_FIRST, 7.0f);
+
+    (void)state;
+    c.probe.surprises = 1;
+    c.probe.rate = 20.0f;
+    fb_probe_resume(&c.probe, 100 * S);
+    assert_int_equal(c.probe.phase, PROBE_SETTLED);
+    assert_close((double)c.probe.limit, 20.0, 1e-5);
+    assert_close((double)c.probe.rate, 18.0, 1e-5);
+    assert_true(c.probe.look_ns > 200 * S && c.probe.surprises == 0);
+}
+
 /* A look that was under way is put off, with what it was about; one that was planned is not. */
 static void a_look_at_a_window_is_put_off(void **state)
 {
@@ -544,6 +559,7 @@ int main(void)
         cmocka_unit_test(more_left_than_there_is),
         cmocka_unit_test(too_little_room),
         cmocka_unit_test(a_look_upward_ends),
+        cmocka_unit_test(a_climb_that_was_refused_ends),
         cmocka_unit_test(a_look_at_a_window_is_put_off),
         cmocka_unit_test(windows_are_known_by_their_opening),
         cmocka_unit_test(figures_of_step),

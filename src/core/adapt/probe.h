@@ -115,7 +115,10 @@ struct probe {
     float floor;     /* bounds from the spec; 0: none */
     float ceiling;
 
-    float told;      /* headers: what is left until the reset, evenly spent */
+    union {
+        float told; /* headers: what is left until the reset, evenly spent */
+        float line; /* before anything was told: evidence that too many arrive at a time */
+    };
     float told_left; /* what was left; below 0: nobody has told anything */
     float share;     /* of what is used there, ours */
     union {

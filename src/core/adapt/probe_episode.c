@@ -81,16 +81,6 @@ bool fb_probe_crowds_line(const struct probe *p, int32_t grants, float estimate)
     return p->also_accepted >= CROWD_PROOF && estimate > 0.9f * p->rate;
 }
 
-/* Half of it: more is on the line than there. What was sent before does not wear that off. */
-void fb_probe_bound_line(struct probe *p)
-{
-    assert(p->crowd_min >= LINE_LEAST && p->crowd_min < NO_CROWD);
-
-    p->crowd_min = p->crowd_min / 2 + 1;
-    p->crowd = 3.0f * CROWD_PROOF;
-    p->surprises = 0;
-}
-
 /* When does the window open again? */
 static float until_open_s(struct probe *p, const struct answer *a)
 {
@@ -182,6 +172,12 @@ static float long_patience_s(const struct probe *p)
     return p->failed_pings > 1 ? 0.0f : FIRST_WAIT_S;
 }
 
+/* A limit is known, it was told when it opens, or it counts by the second and opens within one. */
+static bool need_not_wait(const struct probe *p)
+{
+    return p->phase != PROBE_FIRST || p->told_when || fb_probe_is_second(p);
+}
+
 /*
  * Five refusals in a row are a ban in some places. A bucket has made something after a few
  * seconds; what is shut then is a window, and the first of them is waited for. What lets through
@@ -192,8 +188,8 @@ static float patience_s(const struct probe *p)
     int row = 1 + p->also_refused + p->failed_pings;
 
     assert(p->episode != EPISODE_NONE);
-    if (p->phase != PROBE_FIRST || p->told_when || row > 4)
-        return 0.0f; /* a limit is known, or it is too late */
+    if (need_not_wait(p) || row > 4) /* or it is too late */
+        return 0.0f;
     if (p->failed_pings == 0 && fb_probe_share_let_through(p) >= SHARE_OPEN)
         return 0.0f;
     if (row == 4 || p->failed_pings > 1)

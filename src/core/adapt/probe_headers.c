@@ -20,10 +20,11 @@
 #include "core/adapt/probe_parts.h"
 
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
-#define ONE_QUOTA   1.1f  /* answers to the window before are counted in this one */
-#define SLID_LEAST  0.99f /* of its pace a window that slides keeps, from one to the next */
-#define FEW_USED    4     /* requests: used by us alone, as far as can be told */
-#define SWAY        2.7f  /* times the mean deviation: as far apart as latencies get, about */
+#define ONE_QUOTA   1.1f   /* answers to the window before are counted in this one */
+#define SLID_LEAST  0.999f /* of its pace a window that slides keeps, from one to the next */
+#define EASED_LEAST 0.6f   /* and of that, while nothing is left */
+#define FEW_USED    4      /* requests: used by us alone, as far as can be told */
+#define SWAY        2.7f   /* times the mean deviation: as far apart as latencies get, about */
 
 static void wait_for_reset(struct probe *p)
 {
@@ -151,7 +152,7 @@ static void slide_along(struct probe *p, const struct answer *a)
     assert(whole > 0.0f && whole < limit);
     if (p->told_pace <= 0.0f)
         p->told_pace = whole / p->window_s;
-    p->told = p->told_pace * fb_maxf(0.5f, eased);
+    p->told = p->told_pace * fb_maxf(EASED_LEAST, eased);
     p->told_until_ns = fb_after(a->now_ns, fb_span(p->window_s));
 }
 

@@ -101,7 +101,7 @@ static float credit_max(const struct probe *p)
     if (p->window_s > 0.0f)
         return 1.0f;
     if (fb_probe_by_second(p)) /* likewise */
-        return 2.0f * p->unit;
+        return fb_probe_credit_of_second(p);
     return fb_maxf(1.0f, (p->burst_found ? 0.95f : 0.8f) * p->burst);
 }
 

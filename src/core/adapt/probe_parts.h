@@ -10,6 +10,7 @@
  *   probe_closed.c    the window that ended the first climb
  *   probe_second.c    a limit that is counted by the second
  *   probe_slots.c     what left within the last second, where a window slides
+ *   probe_line.c      too many at a time, behind an uneven line
  *   probe_cycle.c     a bucket that tells to wait for a second
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
@@ -152,9 +153,6 @@ bool fb_probe_in_one_window(const struct probe *p);
  */
 bool fb_probe_crowds_line(const struct probe *p, int32_t grants, float estimate);
 
-/* Bound what is in flight there. */
-void fb_probe_bound_line(struct probe *p);
-
 /* What of the pace a limit lets through, by what was under way when it was met: 0 to 1. */
 float fb_probe_share_let_through(const struct probe *p);
 
@@ -221,10 +219,20 @@ bool fb_probe_is_second(const struct probe *p);
 /* What was counted at the last two refusals, on average; one request of it is left, or more. */
 float fb_probe_second(const struct probe *p);
 
+/* The limit that this means: on an uneven line the number that people use, if one is near. */
+float fb_probe_limit_of_second(const struct probe *p);
+
 /* How much of a limit by the second is left: one may be late, and lines are uneven. */
 float fb_probe_margin_of_second(const struct probe *p, float limit);
 
-/* Until all that was uneven is more than a second ago. */
+/* Refused below it: more of it is left from now on, as long as that is not too much already. */
+bool fb_probe_may_leave_more(const struct probe *p);
+void fb_probe_leave_more(struct probe *p);
+
+/* So many may leave at once, of what is late. */
+float fb_probe_credit_of_second(const struct probe *p);
+
+/* On an even line: until all that was uneven is more than a second ago. */
 void fb_probe_wait_second(struct probe *p);
 
 /* Whether anybody has told what is left. */
@@ -260,6 +268,20 @@ bool fb_probe_take_slot(struct probe *p, int64_t now_ns);
 
 /* They are kept no longer: what was in their place is counted from now on. */
 void fb_probe_forget_slots(struct probe *p, int64_t now_ns);
+
+/* ---- probe_line.c ---- */
+
+/* An episode is over: what was let through and what was refused of that under way. */
+void fb_probe_note_line(struct probe *p);
+
+/* Whether it was too many at a time, by all that was seen so far. */
+bool fb_probe_on_line(const struct probe *p);
+
+/* Bound what is in flight there. */
+void fb_probe_bound_line(struct probe *p);
+
+/* Nothing was refused for a while: whether one more may be in flight. */
+bool fb_probe_may_widen(const struct probe *p);
 
 /* ---- probe_cycle.c ---- */
 

@@ -7,7 +7,7 @@
  * windows because N fit between two openings. The table `readings` holds the ways to read an
  * episode in that light; the first that fits is taken.
  *
- * Invariant: no reading raises the limit above the pace that was refused, and none makes it zero.
+ * Invariant: no reading raises the pace above the one that was refused, and none makes it zero.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -400,13 +400,15 @@ static void read_in_window(struct probe *p, const struct reading *r)
 
 static bool was_crowd(const struct probe *p, const struct reading *r)
 {
-    return fb_probe_crowded(p) || fb_probe_crowds_line(p, r->grants, r->estimate);
+    return fb_probe_crowded(p) || fb_probe_on_line(p) ||
+           fb_probe_crowds_line(p, r->grants, r->estimate);
 }
 
 /* Keep the cap, and look for the pace again. */
 static void read_crowd(struct probe *p, const struct reading *r)
 {
-    if (!fb_probe_crowded(p)) { /* on the line some are late: the pace stays bounded as well */
+    if (fb_probe_on_line(p) ||
+        !fb_probe_crowded(p)) { /* on the line some are late: the pace stays bounded as well */
         fb_probe_bound_line(p);
         fb_probe_settle(p, r->estimate, r->accepted, r->a);
         return;
@@ -447,21 +449,20 @@ static bool was_second(const struct probe *p, const struct reading *r)
 /* Refused below it, once: what was on its way at an uneven pace came together. */
 static bool was_uneven(const struct probe *p, const struct reading *r)
 {
-    return fb_probe_by_second(p) && p->lean < 0.0f && p->margin < 6.0f * MARGIN &&
+    return fb_probe_by_second(p) && p->lean < 0.0f && fb_probe_may_leave_more(p) &&
            r->grants >= NEAR && p->failed_pings == 0;
 }
 
 static void read_uneven(struct probe *p, const struct reading *r)
 {
-    /* On an even line something stood still for a moment: that comes rarely. */
-    p->margin += fb_probe_is_uneven(p) ? 2.0f * MARGIN : MARGIN;
+    fb_probe_leave_more(p);
     fb_probe_settle(p, p->limit, 200.0f, r->a);
 }
 
 /* So many a second, and one of them is left: then one may be late without being lost. */
 static void read_second(struct probe *p, const struct reading *r)
 {
-    float limit = fb_minf(fb_probe_second(p), r->rate);
+    float limit = fb_probe_limit_of_second(p);
 
     assert(limit > 0.0f && p->window_s <= 0.0f);
     p->surprises = 0;
@@ -781,6 +782,7 @@ void fb_probe_read(struct probe *p, const struct answer *a)
     if (tells_openings(p))
         note_whole_windows(p, &r);
     fb_probe_note_gap(p, (float)r.grants);
+    fb_probe_note_line(p);
     while (!readings[i].fits(p, &r))
         i++;
     assert(i < sizeof(readings) / sizeof(readings[0]));

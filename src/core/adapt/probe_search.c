@@ -135,7 +135,7 @@ static void look_upward(struct probe *p, const struct answer *a)
     assert(a->now_ns >= p->look_ns);
 
     if (application_limited(p, a)) {
-        if (fb_probe_crowded(p) && p->crowd_min < NO_CROWD - 1)
+        if (fb_probe_may_widen(p))
             p->crowd_min++;
         fb_probe_settle(p, p->limit, 200.0f, a);
         return;

@@ -24,8 +24,15 @@
 #define FASTER       1.02f /* times what was counted: a bucket takes the pace itself */
 #define OUTLASTED_S  1.15f /* a pace that was kept for longer ... */
 #define OUTPACED     1.1f  /* ... and was less than this: it was counted itself */
-#define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: stays unused ... */
+#define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: may be elsewhere */
 #define UNEVEN_MOST  0.08f /* ... but no more than this */
+#define SWAYS        3.2f  /* standard deviations of what arrives in a second stay unused ... */
+#define SWAYS_MOST   0.092f /* ... but no more than this */
+#define ROUND_NEAR   0.93f  /* of a number that people use: it is meant */
+#define MORE         0.01f  /* of the limit is left in addition, on an uneven line ... */
+#define MORE_FROM    0.1f   /* ... and 2 x MARGIN where that much did not help ... */
+#define MORE_MOST    0.12f  /* ... up to this */
+#define MADE_UP      0.8f   /* of what is left, on an uneven line */
 #define LATE_MOST    (60 * FB_NS_PER_S) /* later is long ago */
 
 static int64_t sent_ns(const struct answer *a)
@@ -133,17 +140,66 @@ float fb_probe_second(const struct probe *p)
     return 0.5f * p->unit * (float)(p->log.second + p->log.second_before);
 }
 
+/* Limits as people choose them. */
+static const float ROUND[] = {
+    15.0f, 20.0f, 25.0f, 30.0f, 40.0f, 50.0f, 60.0f, 75.0f, 100.0f, 120.0f, 150.0f, 200.0f, 250.0f,
+};
+
+/* What was counted over an uneven line is wrong by some. */
+float fb_probe_limit_of_second(const struct probe *p)
+{
+    float counted = fb_probe_second(p);
+
+    assert(counted > 0.0f);
+    for (size_t i = 0; fb_probe_is_uneven(p) && i < sizeof(ROUND) / sizeof(ROUND[0]); i++)
+        if (counted > ROUND_NEAR * ROUND[i] && ROUND_NEAR * counted < ROUND[i])
+            return ROUND[i];
+    return fb_minf(counted, p->rate);
+}
+
+/*
+ * At either end of a second some of an even pace come on the other side: with latencies that
+ * deviate by s on average the variance is about the pace x s.
+ */
 float fb_probe_margin_of_second(const struct probe *p, float limit)
 {
-    assert(limit > 0.0f && !fb_probe_was_told(p));
+    float sway_s = (float)p->log.sway_ms / 1000.0f;
+    float sways = SWAYS * __builtin_sqrtf(sway_s * p->unit / limit);
 
-    return fb_maxf(MARGIN, fb_maxf(uneven(p), 1.2f * p->unit / limit));
+    assert(limit > 0.0f && !fb_probe_was_told(p));
+    return fb_maxf(MARGIN, fb_maxf(fb_minf(sways, SWAYS_MOST), 1.2f * p->unit / limit));
+}
+
+bool fb_probe_may_leave_more(const struct probe *p)
+{
+    return p->margin < (fb_probe_is_uneven(p) ? MORE_MOST : 6.0f * MARGIN);
+}
+
+/* On an even line something stood still for a moment: that comes rarely. */
+void fb_probe_leave_more(struct probe *p)
+{
+    assert(fb_probe_may_leave_more(p));
+
+    if (!fb_probe_is_uneven(p))
+        p->margin += MARGIN;
+    else
+        p->margin += p->margin < MORE_FROM ? MORE : 2.0f * MARGIN;
+}
+
+/* What leaves late is no loss where one more is left, or several that an uneven line needs. */
+float fb_probe_credit_of_second(const struct probe *p)
+{
+    float left = fb_probe_is_uneven(p) ? MADE_UP * p->margin * p->limit : 0.0f;
+
+    return fb_maxf(2.0f * p->unit, left);
 }
 
 void fb_probe_wait_second(struct probe *p)
 {
     assert(fb_probe_by_second(p) && p->episode == EPISODE_NONE);
 
+    if (fb_probe_is_uneven(p)) /* what is left is enough for that */
+        return;
     p->block_ns = fb_after(p->refused_ns, FB_NS_PER_S + 20 * FB_NS_PER_MS);
 }
 

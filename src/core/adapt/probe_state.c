@@ -63,11 +63,23 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     FLAG(moves),
 };
 
+/* A climb that was refused and slowed down is not gone on with: what was kept is the limit. */
+static void settle_climb(struct probe *p)
+{
+    p->phase = PROBE_SETTLED;
+    p->limit = p->rate;
+    p->lean = -p->margin;
+    p->evidence = 100.0f;
+    p->surprises = 0;
+}
+
 /* A look upward is not gone on with: back to where it began. Whether there was one. */
 static bool stop_looking(struct probe *p)
 {
     bool looked = p->lean > 0.0f;
 
+    if (p->phase == PROBE_FIRST && p->surprises > 0)
+        settle_climb(p);
     if (p->phase == PROBE_FIRST) {
         p->lean = 1.0f;
         return false;

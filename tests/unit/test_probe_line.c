@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/* Too many at a time at a provider that is behind an uneven line. */
+#include "test_probe_hand.h"
+
+/* A first climb at 120/s over an uneven line. */
+static struct hand climb_on_line(void)
+{
+    struct hand h = first_climb(120.0f);
+
+    h.c.probe.sway_s = 0.03f;
+    h.c.probe.latency_s = 0.12f;
+    return h;
+}
+
+/* One is refused; of what was under way with it some are let through, and some are not. */
+static void refuse_beside(struct hand *h, int accepted, int also_refused)
+{
+    uint64_t first = h->latest + 1;
+
+    h->in_flight_then = 1 + accepted + also_refused;
+    for (int i = 0; i < accepted + also_refused; i++)
+        grant(h);
+    refuse(h);
+    for (int i = 0; i < accepted + also_refused; i++) {
+        h->id = first + (uint64_t)i;
+        reply(h, i < accepted ? 200 : 429);
+    }
+    h->in_flight_then = 1;
+}
+
+/* The pace is that of the first climb again, however it was read. */
+static void climb_on(struct hand *h)
+{
+    struct probe *p = &h->c.probe;
+
+    p->phase = PROBE_FIRST;
+    p->limit = 60.0f;
+    p->lean = 1.0f;
+    p->rate = 120.0f;
+    p->surprises = 0;
+    h->now_ns += 3 * S;
+    p->next_ns = h->now_ns;
+}
+
+/* All others are let through, twice: it is about how many there are at a time. */
+static void what_is_let_through_proves_it(void **state)
+{
+    struct hand h = climb_on_line();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse_beside(&h, 12, 0);
+    recover(&h, READ_CLIMB);
+    assert_true(p->line == 12.0f);
+    assert_true(h.pace.in_flight_max > 14);
+    climb_on(&h);
+    refuse_beside(&h, 14, 0);
+    recover(&h, READ_CROWD);
+    assert_int_equal(h.pace.in_flight_max, 5); /* a third of what was under way */
+    assert_int_equal(p->phase, PROBE_SETTLED); /* and the pace stays bounded */
+    assert_no_raise(&h);
+    fb_probe_resume(p, h.now_ns + S); /* that lasts */
+    (void)cancel(&h);
+    assert_int_equal(h.pace.in_flight_max, 5);
+    assert_true(p->line == 18.0f && p->told_until_ns == FB_LONG_AGO);
+}
+
+/* A limit on requests refuses some of that, too. */
+static void what_is_also_refused_speaks_against_it(void **state)
+{
+    static const struct {
+        int accepted, refused;
+        double line;
+    } rows[] = {
+        {12, 0, 12.0}, {12, 1, 13.0}, {5, 2, 0.0}, {20, 1, 9.0}, {8, 0, 17.0}, {9, 0, 18.0},
+    };
+    struct hand h = climb_on_line();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        refuse_beside(&h, rows[i].accepted, rows[i].refused);
+        h.c.probe.pause_s = 0.1f;
+        recover(&h, i == COUNT_OF(rows) - 1 ? READ_CROWD : NULL);
+        assert_close((double)h.c.probe.line, rows[i].line, 1e-6);
+        climb_on(&h);
+        h.c.probe.sway_s = 0.03f;
+        h.c.probe.latency_s = 0.12f;
+    }
+}
+
+/* Of a few at a time none are too many by chance, and three may always be. */
+static void a_bound_is_not_too_small(void **state)
+{
+    struct hand h = climb_on_line();
+
+    (void)state;
+    h.c.probe.line = 18.0f;
+    refuse_beside(&h, 4, 0);
+    recover(&h, READ_CLIMB);
+    climb_on(&h);
+    refuse_beside(&h, 6, 0);
+    recover(&h, READ_CROWD);
+    assert_int_equal(h.pace.in_flight_max, 3);
+}
+
+/* Elsewhere it says nothing. */
+static void it_is_about_uneven_lines_only(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct hand h = climb_on_line();
+        struct probe *p = &h.c.probe;
+        p->sway_s = i == 0 ? 0.01f : 0.03f;
+        p->latency_s = i == 1 ? 0.3f : 0.12f; /* it is in service */
+        p->log.by_second = i == 2;
+        p->window_s = i == 3 ? 60.0f : 0.0f;
+        if (i == 4) { /* a look just above a limit is refused one at a time */
+            p->phase = PROBE_SETTLED;
+            p->lean = 0.1f;
+        }
+        if (i == 7) { /* as one that is on trial may be */
+            p->phase = PROBE_TRIAL;
+            p->lean = -MARGIN;
+        }
+        refuse_beside(&h, i == 5 ? 4 : 12, 0);
+        if (i == 6)
+            ping(&h, 429);
+        recover(&h, NULL);
+        assert_true(p->line == 0.0f);
+    }
+    struct hand h = settled(80.0f, 300.0f); /* but below a limit as well as in a climb */
+    h.c.probe.sway_s = 0.03f;
+    h.c.probe.latency_s = 0.12f;
+    refuse_beside(&h, 12, 0);
+    recover(&h, READ_SURPRISE);
+    assert_true(h.c.probe.line == 12.0f);
+    h.c.probe.told_left = 10.0f; /* what is told takes its place */
+    h.c.probe.line = 18.0f;
+    assert_false(fb_probe_on_line(&h.c.probe));
+}
+
+/* What was found that way is tried more rarely: a refusal is worth more than what it may bring. */
+static void a_proven_bound_is_widened_late(void **state)
+{
+    static const struct {
+        float line;
+        float told_left;
+        int32_t since;
+        bool may;
+    } rows[] = {{0.0f, -1.0f, 300, true},
+                {18.0f, -1.0f, 300, false},
+                {18.0f, -1.0f, 4799, false},
+                {18.0f, -1.0f, 4800, true},
+                {18.0f, 10.0f, 300, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = settled(80.0f, 300.0f);
+        struct probe *p = &h.c.probe;
+        p->crowd = CROWD_PROOF;
+        p->crowd_min = 5;
+        p->line = rows[i].line;
+        p->told_left = rows[i].told_left;
+        p->since_refusal = rows[i].since;
+        assert_int_equal(fb_probe_may_widen(p), rows[i].may);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_let_through_proves_it),
+        cmocka_unit_test(what_is_also_refused_speaks_against_it),
+        cmocka_unit_test(a_bound_is_not_too_small),
+        cmocka_unit_test(it_is_about_uneven_lines_only),
+        cmocka_unit_test(a_proven_bound_is_widened_late),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
