@@ -50,12 +50,16 @@ static inline uint64_t fb_ticket_seal(struct ticket t, uint8_t key)
     return word | fb_ticket_check(word, key);
 }
 
-/* The same for a grant of 1 of which nothing else is known. */
+/* What an id is in a ticket, with its part in the checksum. */
+static inline uint64_t fb_ticket_of_id(uint16_t id)
+{
+    return (uint64_t)id << 16 ^ (uint8_t)(id ^ id >> 8);
+}
+
+/* As fb_ticket_seal(), for a grant of 1 of which nothing else is known. */
 static inline uint64_t fb_ticket_seal_one(uint16_t id, uint8_t key)
 {
-    uint8_t check = (uint8_t)(id ^ id >> 8 ^ 1 ^ key);
-
-    return UINT64_C(1) << 32 | (uint64_t)id << 16 | check;
+    return UINT64_C(1) << 32 ^ 1 ^ key ^ fb_ticket_of_id(id);
 }
 
 /* Undo fb_ticket_seal(). False: not a ticket of this limiter. */
