@@ -141,10 +141,9 @@ struct body *fb_enter_moved(struct fly_limiter *l, struct body *b);
 void fb_change_shared(struct fly_limiter *l);
 void fb_leave_shared(struct fly_limiter *l);
 
-/* Lock the body of a limiter that is not shared, and let its books catch up. */
-static inline struct body *fb_enter_own(struct fly_limiter *l)
+/* Lock the body of a limiter that is not shared, and let its books catch up; `away` as seen. */
+static inline struct body *fb_enter_there(struct fly_limiter *l, struct body *away)
 {
-    struct body *away = atomic_load_explicit(&l->away, memory_order_acquire);
     struct body *b = away ? away : &l->near;
 
     fb_lock(&b->lock);
@@ -152,6 +151,11 @@ static inline struct body *fb_enter_own(struct fly_limiter *l)
         return fb_enter_moved(l, b);
     fb_word_close(b, NULL);
     return b;
+}
+
+static inline struct body *fb_enter_own(struct fly_limiter *l)
+{
+    return fb_enter_there(l, atomic_load_explicit(&l->away, memory_order_acquire));
 }
 
 /*

@@ -146,10 +146,10 @@ static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t
 }
 
 /* The same where the books are this process's own: they always can be looked at. */
-static inline struct verdict try_own(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                                     uint64_t *ret_ticket)
+static inline struct verdict try_own(struct fly_limiter *l, struct body *away, int64_t now_ns,
+                                     uint32_t cost, uint64_t *ret_ticket)
 {
-    struct body *b = fb_enter_own(l);
+    struct body *b = fb_enter_there(l, away);
     struct verdict v = fb_accountant_try(&b->books, cost_of(cost), now_ns, ret_ticket);
     bool watched = b->books.watched;
 
@@ -221,11 +221,13 @@ static inline struct verdict try_any(struct fly_limiter *l, int64_t now_ns, uint
 {
     if (fb_is_shared(l))
         return try_file(l, now_ns, cost, ret_ticket);
-    int64_t word = atomic_load_explicit(&fb_body_of(l)->open, memory_order_relaxed);
+    struct body *away = atomic_load_explicit(&l->away, memory_order_acquire);
+    struct body *b = away ? away : &l->near;
+    int64_t word = atomic_load_explicit(&b->open, memory_order_relaxed);
     /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && fb_word_is_open(word))
         return try_open(l, now_ns, ret_ticket);
-    return try_own(l, now_ns, cost, ret_ticket);
+    return try_own(l, away, now_ns, cost, ret_ticket);
 }
 
 struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,

@@ -448,7 +448,7 @@ static void a_clock_that_has_come_far_is_shifted(void **state)
     assert_true(spend(&r, 1, far_ns + 1001) > 0);
 }
 
-/* What is given back sets the clock forward, here beyond what a number holds: the bucket is full. */
+/* What is given back sets the clock forward, here beyond any number: the bucket is full. */
 static void a_clock_that_a_refund_sends_out_of_range_finds_a_full_bucket(void **state)
 {
     struct rig r = rig_of(999983, S, 10);
