@@ -47,7 +47,7 @@ void fb_word_publish_plain(struct body *b)
 
 static void set(struct fly_limiter *l, int index, uint64_t value)
 {
-    __atomic_store_n(&l->near.books.spare[index], value, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->near.books.spare[index], value, __ATOMIC_RELEASE);
 }
 
 /* In units of the word; what is too large for it is more than anything in it. */
@@ -61,14 +61,14 @@ void fb_lane_set(struct fly_limiter *l)
     const int64_t *bucket = fb_accountant_bucket(&l->near.books);
     int64_t added = bucket[FB_BUCKET_GIVEN_BACK] + bucket[FB_BUCKET_PERMIT];
     int64_t reach_ns = added <= HALF_SMALL ? HALF_SMALL / bucket[FB_BUCKET_TICKS] : 0;
-    int64_t zero_ns;
+    int64_t zero_ns = l->origin_ns + bucket[FB_BUCKET_BASE]; /* an instant that a caller told */
     int64_t end_ns;
 
     /* Where the caller's clock ends before that it could come round. */
-    if (__builtin_add_overflow(l->origin_ns, bucket[FB_BUCKET_BASE], &zero_ns) ||
-        __builtin_add_overflow(zero_ns, reach_ns, &end_ns))
+    if (__builtin_add_overflow(zero_ns, reach_ns, &end_ns))
         reach_ns = 0;
     set(l, FB_LANE_ZERO_NS, (uint64_t)zero_ns);
+    /* It is read after what is given back, which so is never too much for a reach that is seen. */
     set(l, FB_LANE_REACH_NS, (uint64_t)reach_ns);
     set(l, FB_LANE_GIVEN_BACK, in_word(bucket[FB_BUCKET_GIVEN_BACK]));
 }

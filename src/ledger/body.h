@@ -73,7 +73,7 @@ struct fly_limiter {
 /* A number of the lane that another thread may change just now, and one that nobody does. */
 static inline uint64_t fb_lane_get(const struct fly_limiter *l, int index)
 {
-    return __atomic_load_n(&l->near.books.spare[index], __ATOMIC_RELAXED);
+    return __atomic_load_n(&l->near.books.spare[index], __ATOMIC_ACQUIRE);
 }
 
 static inline uint64_t fb_lane_const(const struct fly_limiter *l, int index)
@@ -182,7 +182,7 @@ void fb_lane_set(struct fly_limiter *l);
 static inline bool fb_lane_is_right(const struct fly_limiter *l)
 {
     const int64_t *bucket = &l->near.books.slot[FB_SLOT_bucket];
-    uint64_t zero_ns = (uint64_t)l->origin_ns + (uint64_t)bucket[FB_BUCKET_BASE];
+    uint64_t zero_ns = (uint64_t)(l->origin_ns + bucket[FB_BUCKET_BASE]);
     uint64_t given_back = fb_lane_get(l, FB_LANE_GIVEN_BACK) >> FB_WORD_ID_BITS;
 
     return fb_lane_get(l, FB_LANE_ZERO_NS) == zero_ns &&
