@@ -256,10 +256,7 @@ static __attribute__((noinline)) int64_t take_slowly(struct fly_limiter *l, int6
     return v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
 }
 
-/*
- * Take 1 from the word as it was seen, which has `level` in it. What comes of it is written to
- * `ret_ticket` once it was taken.
- */
+/* Take 1 from the word as it was seen, on top of `level`: the word's own, or the clock. */
 static inline bool take_by_lane(struct fly_limiter *l, uint64_t word, uint64_t level,
                                 uint64_t *ret_ticket)
 {
