@@ -10,22 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* The ring is a distance and not a pointer: both may be mapped anywhere. */
-static uint64_t *ring_of(const struct tickets *t)
-{
-    return (uint64_t *)(uintptr_t)t + t->words_off;
-}
-
-static uint64_t *word_of(const struct tickets *t, uint64_t id)
-{
-    return &ring_of(t)[id / 64 & (t->words - 1u)]; /* a power of two */
-}
-
-static uint64_t mask_of(uint64_t id)
-{
-    return UINT64_C(1) << (id % 64);
-}
-
 size_t fb_tickets_bytes(int64_t grants)
 {
     size_t ring = FB_TICKET_RING;
@@ -46,12 +30,7 @@ void fb_tickets_init(struct tickets *t, void *memory, size_t bytes)
         .words_off = (uint16_t)(off / 8),
     };
     assert(t->words >= 1 && (t->words & (t->words - 1)) == 0);
-    memset(ring_of(t), 0xff, (size_t)t->words * 8);
-}
-
-static void forget(struct tickets *t, uint64_t count)
-{
-    t->old = count < UINT32_MAX - t->old ? t->old + (uint32_t)count : UINT32_MAX;
+    memset(fb_tickets_ring(t), 0xff, (size_t)t->words * 8);
 }
 
 /* More at once than the ring remembers: all in it become old, and the first of the new ones. */
@@ -59,23 +38,11 @@ static void add_many(struct tickets *t, uint64_t grants)
 {
     assert(grants > 64u * t->words);
     for (uint64_t id = 0; id < t->words; id++) {
-        forget(t, 64 - (uint64_t)__builtin_popcountll(ring_of(t)[id]));
-        ring_of(t)[id] = 0;
+        fb_tickets_forget(t, 64 - (uint64_t)__builtin_popcountll(fb_tickets_ring(t)[id]));
+        fb_tickets_ring(t)[id] = 0;
     }
-    forget(t, grants - 64u * t->words);
+    fb_tickets_forget(t, grants - 64u * t->words);
     t->newest += grants;
-}
-
-uint64_t fb_tickets_next(struct tickets *t)
-{
-    uint64_t id = t->newest + 1;
-    uint64_t *word = word_of(t, id);
-
-    if (!(*word & mask_of(id)))
-        forget(t, 1);
-    *word &= ~mask_of(id);
-    t->newest = id;
-    return id;
 }
 
 uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
@@ -88,10 +55,10 @@ uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
         uint64_t first = t->newest + 1;
         uint64_t count = grants < 64 - first % 64 ? grants : 64 - first % 64;
         uint64_t mask = UINT64_MAX >> (64 - count) << first % 64;
-        uint64_t *word = word_of(t, first);
+        uint64_t *word = fb_tickets_word(t, first);
         assert(count >= 1 && count <= grants);
         if (~*word & mask)
-            forget(t, (uint64_t)__builtin_popcountll(~*word & mask));
+            fb_tickets_forget(t, (uint64_t)__builtin_popcountll(~*word & mask));
         *word &= ~mask;
         t->newest += count;
         grants -= count;
@@ -99,40 +66,14 @@ uint64_t fb_tickets_add(struct tickets *t, uint64_t grants)
     return t->newest;
 }
 
-/* How many grants ago, from the low bits alone: 0 is the newest. */
-static uint64_t age_of(const struct tickets *t, uint16_t id)
-{
-    assert(t->newest <= UINT64_MAX / 2);
-
-    return (uint16_t)(t->newest - id);
-}
-
 enum ticket_end fb_tickets_find(const struct tickets *t, uint16_t low)
 {
-    uint64_t age = age_of(t, low);
+    uint64_t age = fb_tickets_age(t, low);
     uint64_t id = t->newest - age;
 
     if (age >= 64u * t->words)
         return t->old > 0 ? TICKET_OLD : TICKET_UNKNOWN;
-    return *word_of(t, id) & mask_of(id) ? TICKET_UNKNOWN : TICKET_RECENT;
-}
-
-enum ticket_end fb_tickets_end(struct tickets *t, uint16_t low)
-{
-    uint64_t age = age_of(t, low);
-    uint64_t id = t->newest - age;
-
-    if (age >= 64u * t->words) {
-        if (t->old == 0)
-            return TICKET_UNKNOWN;
-        t->old--;
-        return TICKET_OLD;
-    }
-    uint64_t *word = word_of(t, id);
-    if (*word & mask_of(id))
-        return TICKET_UNKNOWN;
-    *word |= mask_of(id);
-    return TICKET_RECENT;
+    return *fb_tickets_word(t, id) & fb_tickets_mask(id) ? TICKET_UNKNOWN : TICKET_RECENT;
 }
 
 void fb_tickets_carry(struct tickets *t, const struct tickets *from)
@@ -146,12 +87,12 @@ void fb_tickets_carry(struct tickets *t, const struct tickets *from)
     assert(kept >= FB_TICKET_RING);
     for (uint64_t age = 0; age < 64u * from->words; age++) {
         uint64_t id = from->newest - age;
-        if (*word_of(from, id) & mask_of(id))
+        if (*fb_tickets_word(from, id) & fb_tickets_mask(id))
             continue;
         if (age < kept)
-            *word_of(t, id) &= ~mask_of(id);
+            *fb_tickets_word(t, id) &= ~fb_tickets_mask(id);
         else
-            forget(t, 1);
+            fb_tickets_forget(t, 1);
     }
 }
 
@@ -165,7 +106,7 @@ static uint16_t at_most_16(uint64_t n)
 /* Whether the grant so many before the newest has ended, as far as the ring knows. */
 static bool has_ended(const struct tickets *t, uint64_t age)
 {
-    return *word_of(t, t->newest - age) & mask_of(t->newest - age);
+    return *fb_tickets_word(t, t->newest - age) & fb_tickets_mask(t->newest - age);
 }
 
 struct tickets_brief fb_tickets_fold(const struct tickets *t)
@@ -195,7 +136,7 @@ void fb_tickets_unfold(struct tickets *t, struct tickets_brief brief)
     t->old = brief.old;
     for (uint64_t age = 0; age < 64; age++)
         if (!(brief.ended >> age & 1))
-            *word_of(t, t->newest - age) &= ~mask_of(t->newest - age);
+            *fb_tickets_word(t, t->newest - age) &= ~fb_tickets_mask(t->newest - age);
 }
 
 uint16_t fb_tickets_brief_add(struct tickets_brief *b)

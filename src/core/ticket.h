@@ -10,6 +10,7 @@
 #ifndef FLYBALL_CORE_TICKET_H
 #define FLYBALL_CORE_TICKET_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,12 +51,16 @@ static inline uint64_t fb_ticket_seal(struct ticket t, uint8_t key)
     return word | fb_ticket_check(word, key);
 }
 
-/* The same for a grant of 1 of which nothing else is known. */
+/* What an id is in a ticket, with its part in the checksum. */
+static inline uint64_t fb_ticket_of_id(uint16_t id)
+{
+    return (uint64_t)id << 16 ^ (uint8_t)(id ^ id >> 8);
+}
+
+/* As fb_ticket_seal(), for a grant of 1 of which nothing else is known. */
 static inline uint64_t fb_ticket_seal_one(uint16_t id, uint8_t key)
 {
-    uint8_t check = (uint8_t)(id ^ id >> 8 ^ 1 ^ key);
-
-    return UINT64_C(1) << 32 | (uint64_t)id << 16 | check;
+    return UINT64_C(1) << 32 ^ 1 ^ key ^ fb_ticket_of_id(id);
 }
 
 /* Undo fb_ticket_seal(). False: not a ticket of this limiter. */
@@ -95,9 +100,6 @@ size_t fb_tickets_bytes(int64_t grants);
  */
 void fb_tickets_init(struct tickets *t, void *memory, size_t bytes);
 
-/* One more grant: it is out until it ends. Returns its id. */
-uint64_t fb_tickets_next(struct tickets *t);
-
 /* So many more grants, with the next ids: they are out until they end. Returns the newest id. */
 uint64_t fb_tickets_add(struct tickets *t, uint64_t grants);
 
@@ -110,8 +112,71 @@ enum ticket_end fb_tickets_find(const struct tickets *t, uint16_t low);
 /* Know what `from` knows; `t` is as fb_tickets_init() left it. */
 void fb_tickets_carry(struct tickets *t, const struct tickets *from);
 
+/* ---- a grant and its end, as most are: inline, for speed ---- */
+
+/* The ring is a distance and not a pointer: both may be mapped anywhere. */
+static inline uint64_t *fb_tickets_ring(const struct tickets *t)
+{
+    return (uint64_t *)(uintptr_t)t + t->words_off;
+}
+
+static inline uint64_t *fb_tickets_word(const struct tickets *t, uint64_t id)
+{
+    return &fb_tickets_ring(t)[id / 64 & (t->words - 1u)]; /* a power of two */
+}
+
+static inline uint64_t fb_tickets_mask(uint64_t id)
+{
+    return UINT64_C(1) << (id % 64);
+}
+
+/* How many grants ago, from the low bits alone: 0 is the newest. */
+static inline uint64_t fb_tickets_age(const struct tickets *t, uint16_t id)
+{
+    assert(t->newest <= UINT64_MAX / 2);
+
+    return (uint16_t)(t->newest - id);
+}
+
+/* So many that fall out of the ring are out. */
+static inline void fb_tickets_forget(struct tickets *t, uint64_t count)
+{
+    t->old = count < UINT32_MAX - t->old ? t->old + (uint32_t)count : UINT32_MAX;
+}
+
+/* One more grant: it is out until it ends. Returns its id. */
+static inline uint64_t fb_tickets_next(struct tickets *t)
+{
+    uint64_t id = t->newest + 1;
+    uint64_t *word = fb_tickets_word(t, id);
+
+    if (!(*word & fb_tickets_mask(id)))
+        fb_tickets_forget(t, 1);
+    *word &= ~fb_tickets_mask(id);
+    t->newest = id;
+    return id;
+}
+
 /* End it, and say what it was. */
-enum ticket_end fb_tickets_end(struct tickets *t, uint16_t low);
+static inline enum ticket_end fb_tickets_end(struct tickets *t, uint16_t low)
+{
+    uint64_t age = fb_tickets_age(t, low);
+    uint64_t id = t->newest - age;
+
+    if (age >= 64u * t->words) {
+        if (t->old == 0)
+            return TICKET_UNKNOWN;
+        t->old--;
+        return TICKET_OLD;
+    }
+    uint64_t *word = fb_tickets_word(t, id);
+    if (*word & fb_tickets_mask(id))
+        return TICKET_UNKNOWN;
+    *word |= fb_tickets_mask(id);
+    return TICKET_RECENT;
+}
+
+/* ---- in a few bytes ---- */
 
 /*
  * The same in a few bytes: of the last 64 grants a bit says whether it has ended (bit 0 is the

@@ -18,6 +18,7 @@
 #ifndef FLYBALL_LEDGER_BODY_H
 #define FLYBALL_LEDGER_BODY_H
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,11 +45,41 @@ struct body {
     struct accountant books;  /* their memory is right behind the body */
 };
 
+/*
+ * The fast lane: the bucket of `near` on the caller's clock and in units of the word, so that a
+ * grant is a multiplication, some sums and the compare-and-swap. It lies where a limiter that is
+ * not plain has what it learned: only who saw a word that is not FB_WORD_NONE looks at it. Like the
+ * bucket's slots it is read after the word, and says, while that is open, what they say.
+ */
+enum {
+    FB_LANE_ZERO_NS,    /* the caller's time at which the bucket's clock was 0 */
+    FB_LANE_REACH_NS,   /* for so long from there on no number can be too large */
+    FB_LANE_GIVEN_BACK, /* in ticks; all of these are above the bits of the id */
+    FB_LANE_TICKS,      /* in a nanosecond; from here on nothing changes: `near` has one spec */
+    FB_LANE_PERMIT,     /* in ticks */
+    FB_LANE_BURST,      /* in ticks */
+    FB_LANE_SEAL,       /* what of a ticket is not in the id */
+    FB_LANE_SLOTS
+};
+
+static_assert((int)FB_LANE_SLOTS == (int)FB_SPARE_COUNT, "as there is room");
+
 struct fly_limiter {
     _Atomic(struct body *) away; /* NULL: the body is `near` */
     int64_t origin_ns;           /* the books keep time from here on, so that any clock will do */
     struct body near;
 };
+
+/* A number of the lane that another thread may change just now, and one that nobody does. */
+static inline uint64_t fb_lane_get(const struct fly_limiter *l, int index)
+{
+    return __atomic_load_n(&l->near.books.spare[index], __ATOMIC_ACQUIRE);
+}
+
+static inline uint64_t fb_lane_const(const struct fly_limiter *l, int index)
+{
+    return l->near.books.spare[index];
+}
 
 /* The fb_accountant_bytes() of the spec. */
 static inline void *fb_body_memory(struct body *b)
@@ -110,10 +141,9 @@ struct body *fb_enter_moved(struct fly_limiter *l, struct body *b);
 void fb_change_shared(struct fly_limiter *l);
 void fb_leave_shared(struct fly_limiter *l);
 
-/* Lock the body of a limiter that is not shared, and let its books catch up. */
-static inline struct body *fb_enter_own(struct fly_limiter *l)
+/* Lock the body of a limiter that is not shared, and let its books catch up; `away` as seen. */
+static inline struct body *fb_enter_there(struct fly_limiter *l, struct body *away)
 {
-    struct body *away = atomic_load_explicit(&l->away, memory_order_acquire);
     struct body *b = away ? away : &l->near;
 
     fb_lock(&b->lock);
@@ -121,6 +151,11 @@ static inline struct body *fb_enter_own(struct fly_limiter *l)
         return fb_enter_moved(l, b);
     fb_word_close(b, NULL);
     return b;
+}
+
+static inline struct body *fb_enter_own(struct fly_limiter *l)
+{
+    return fb_enter_there(l, atomic_load_explicit(&l->away, memory_order_acquire));
 }
 
 /*
@@ -139,10 +174,29 @@ static inline void fb_change(struct fly_limiter *l)
         fb_change_shared(l);
 }
 
-/* Open the word again if a bucket alone decides, and unlock. */
-static inline void fb_leave_own(struct body *b)
+/* Make the lane of a new limiter; let it say what the bucket says by now. */
+void fb_lane_init(struct fly_limiter *l);
+void fb_lane_set(struct fly_limiter *l);
+
+/* Whether it does so still: the clock was not shifted, and nothing given back. */
+static inline bool fb_lane_is_right(const struct fly_limiter *l)
 {
-    fb_word_publish(b);
+    const int64_t *bucket = &l->near.books.slot[FB_SLOT_bucket];
+    uint64_t zero_ns = (uint64_t)(l->origin_ns + bucket[FB_BUCKET_BASE]);
+    uint64_t given_back = fb_lane_get(l, FB_LANE_GIVEN_BACK) >> FB_WORD_ID_BITS;
+
+    return fb_lane_get(l, FB_LANE_ZERO_NS) == zero_ns &&
+           given_back == (uint64_t)bucket[FB_BUCKET_GIVEN_BACK];
+}
+
+/* Open the word again if a bucket alone decides, and unlock. */
+static inline void fb_leave_own(struct fly_limiter *l, struct body *b)
+{
+    if (b->books.plain) {
+        if (b == &l->near && !fb_lane_is_right(l))
+            fb_lane_set(l);
+        fb_word_publish_plain(b);
+    }
     fb_unlock(&b->lock);
 }
 
@@ -151,7 +205,7 @@ static inline void fb_leave(struct fly_limiter *l)
     if (fb_is_shared(l))
         fb_leave_shared(l);
     else
-        fb_leave_own(fb_body_of(l));
+        fb_leave_own(l, fb_body_of(l));
 }
 
 /*
@@ -178,11 +232,11 @@ static inline void fb_leave_changed(struct fly_limiter *l)
         fb_futex_wake(&b->changed, FB_EVERYBODY);
 }
 
-static inline void fb_leave_own_changed(struct body *b)
+static inline void fb_leave_own_changed(struct fly_limiter *l, struct body *b)
 {
     bool awaited = fb_is_awaited(b);
 
-    fb_leave_own(b);
+    fb_leave_own(l, b);
     if (awaited)
         fb_futex_wake(&b->changed, FB_EVERYBODY);
 }

@@ -69,6 +69,8 @@ struct fly_limiter *fly_limiter_new(const char *spec, int64_t now_ns, uint64_t s
     l->origin_ns = now_ns;
     fb_accountant_init(&l->near.books, &s, fb_body_memory(&l->near), seed, 0);
     atomic_init(&l->near.open, FB_WORD_NONE);
+    if (l->near.books.plain)
+        fb_lane_init(l);
     (void)fb_enter(l);
     fb_leave(l);
     return l;
@@ -144,14 +146,14 @@ static struct verdict try_locked(struct fly_limiter *l, int64_t now_ns, uint32_t
 }
 
 /* The same where the books are this process's own: they always can be looked at. */
-static inline struct verdict try_own(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
-                                     uint64_t *ret_ticket)
+static inline struct verdict try_own(struct fly_limiter *l, struct body *away, int64_t now_ns,
+                                     uint32_t cost, uint64_t *ret_ticket)
 {
-    struct body *b = fb_enter_own(l);
+    struct body *b = fb_enter_there(l, away);
     struct verdict v = fb_accountant_try(&b->books, cost_of(cost), now_ns, ret_ticket);
     bool watched = b->books.watched;
 
-    fb_leave_own(b);
+    fb_leave_own(l, b);
     if (watched)
         tell(l, now_ns, cost, v);
     return v;
@@ -219,11 +221,13 @@ static inline struct verdict try_any(struct fly_limiter *l, int64_t now_ns, uint
 {
     if (fb_is_shared(l))
         return try_file(l, now_ns, cost, ret_ticket);
-    int64_t word = atomic_load_explicit(&fb_body_of(l)->open, memory_order_relaxed);
+    struct body *away = atomic_load_explicit(&l->away, memory_order_acquire);
+    struct body *b = away ? away : &l->near;
+    int64_t word = atomic_load_explicit(&b->open, memory_order_relaxed);
     /* Other costs are written down in the books, for what is out is counted in units. */
     if (cost <= 1 && fb_word_is_open(word))
         return try_open(l, now_ns, ret_ticket);
-    return try_own(l, now_ns, cost, ret_ticket);
+    return try_own(l, away, now_ns, cost, ret_ticket);
 }
 
 struct verdict fb_limiter_try(struct fly_limiter *l, int64_t now_ns, uint32_t cost,
@@ -252,17 +256,55 @@ static __attribute__((noinline)) int64_t take_slowly(struct fly_limiter *l, int6
     return v.at_ns <= now ? now_ns : fb_outer(l, v.at_ns);
 }
 
+/* Take 1 from the word as it was seen, on top of `level`: the word's own, or the clock. */
+static inline bool take_by_lane(struct fly_limiter *l, uint64_t word, uint64_t level,
+                                uint64_t *ret_ticket)
+{
+    int64_t seen = (int64_t)word;
+    uint16_t id = (uint16_t)(word + 1);
+
+    if (id % FB_ID_CHECK == 0 ||
+        !atomic_compare_exchange_weak_explicit(
+            &l->near.open, &seen, (int64_t)(level + fb_lane_const(l, FB_LANE_PERMIT) + id),
+            memory_order_acq_rel, memory_order_relaxed))
+        return false;
+    *ret_ticket = fb_lane_const(l, FB_LANE_SEAL) ^ fb_ticket_of_id(id);
+    return true;
+}
+
+/*
+ * Where the word is above the clock: within the burst, or closed, which it is with a permit on top
+ * as well. Apart for the same reason.
+ */
+static __attribute__((noinline)) int64_t take_ahead(struct fly_limiter *l, int64_t now_ns,
+                                                    uint64_t *ret_ticket, uint64_t word,
+                                                    uint64_t clock)
+{
+    uint64_t level = word >> FB_WORD_ID_BITS << FB_WORD_ID_BITS;
+    uint64_t after = level + fb_lane_const(l, FB_LANE_PERMIT);
+
+    if (after < (uint64_t)FB_WORD_CLOSED && after - clock <= fb_lane_const(l, FB_LANE_BURST) &&
+        take_by_lane(l, word, level, ret_ticket))
+        return now_ns;
+    return take_slowly(l, now_ns, 1, ret_ticket);
+}
+
 int64_t fly_limiter_take(struct fly_limiter *l, int64_t now_ns, uint32_t cost, uint64_t *ret_ticket)
 {
     int64_t word = atomic_load_explicit(&l->near.open, memory_order_acquire);
-    int64_t now;
 
-    if (cost > 1 || word == FB_WORD_NONE)
+    if (__builtin_expect(cost > 1 || word == FB_WORD_NONE, 0))
         return take_slowly(l, now_ns, cost, ret_ticket);
-    if (!__builtin_sub_overflow(now_ns, l->origin_ns, &now) &&
-        fb_word_try(&l->near, &word, now, ret_ticket))
-        return now_ns;
-    return take_slowly(l, now_ns, 1, ret_ticket); /* 0 is 1 too: one register less to keep */
+    uint64_t since_ns = (uint64_t)now_ns - fb_lane_get(l, FB_LANE_ZERO_NS);
+    uint64_t clock =
+        since_ns * fb_lane_const(l, FB_LANE_TICKS) + fb_lane_get(l, FB_LANE_GIVEN_BACK);
+    if (__builtin_expect(since_ns >= fb_lane_get(l, FB_LANE_REACH_NS), 0))
+        return take_slowly(l, now_ns, 1, ret_ticket); /* 0 is 1 too: one register less to keep */
+    if (__builtin_expect((uint64_t)word > clock, 0))
+        return take_ahead(l, now_ns, ret_ticket, (uint64_t)word, clock);
+    if (!take_by_lane(l, (uint64_t)word, clock, ret_ticket))
+        return take_slowly(l, now_ns, 1, ret_ticket);
+    return now_ns;
 }
 
 /* ---- several at once ---- */

@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) void tell(struct fly_limiter *l, st
         return;
     }
     write_down(l, &b->books, t);
-    fb_leave_own_changed(b);
+    fb_leave_own_changed(l, b);
 }
 
 void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket)

@@ -448,6 +448,22 @@ static void a_clock_that_has_come_far_is_shifted(void **state)
     assert_true(spend(&r, 1, far_ns + 1001) > 0);
 }
 
+/* What is given back sets the clock forward, here beyond any number: the bucket is full. */
+static void a_clock_that_a_refund_sends_out_of_range_finds_a_full_bucket(void **state)
+{
+    struct rig r = rig_of(999983, S, 10);
+    int64_t last_ns = INT64_MAX / 999983; /* the last instant that alone is in range */
+
+    (void)state;
+    take(&r, 10, 0);
+    refund(&r, 4, 0);
+    assert_int_equal(there_are(&r, last_ns), 10);
+    take(&r, 10, last_ns);
+    assert_int_equal(r.slot[FB_BUCKET_BASE], last_ns);
+    assert_int_equal(r.slot[FB_BUCKET_GIVEN_BACK], 0);
+    assert_int_equal(ready_at(&r, 1, last_ns), last_ns + 1001);
+}
+
 /* The same calls on a bucket that is shifted all the time and on one that never is. */
 static void a_shift_changes_no_answer(void **state)
 {
@@ -712,6 +728,7 @@ int main(void)
         cmocka_unit_test(only_small_numbers_are_spent_without_a_lock),
         cmocka_unit_test(both_ways_to_spend_agree),
         cmocka_unit_test(a_clock_that_has_come_far_is_shifted),
+        cmocka_unit_test(a_clock_that_a_refund_sends_out_of_range_finds_a_full_bucket),
         cmocka_unit_test(a_shift_changes_no_answer),
         cmocka_unit_test(any_number_of_cancelled_grants_comes_back),
         cmocka_unit_test(without_a_rate_nothing_is_bounded),

@@ -156,6 +156,61 @@ static void a_hint_that_is_not_followed_changes_nothing(void **state)
     }
 }
 
+/* ---- without the lock and with it ---- */
+
+/* A step of a clock that mostly creeps, sometimes stands, and rarely leaps far. */
+static int64_t leap(struct rng *rng)
+{
+    uint64_t what = fb_rng_next(rng) % 1000;
+
+    if (what < 300)
+        return 0;
+    if (what < 990)
+        return (int64_t)(fb_rng_next(rng) % (uint64_t)(400 * MS));
+    return (int64_t)(fb_rng_next(rng) % (uint64_t)(100000 * S));
+}
+
+/* One of two limiters with the same limit always takes under its lock: they must agree. */
+static void take_both_ways(const char *spec, int64_t origin_ns, uint64_t seed)
+{
+    struct fly_limiter *free_one = limiter(spec, origin_ns);
+    struct fly_limiter *locked = limiter(spec, origin_ns);
+    struct rng rng = {seed};
+    int64_t now_ns = origin_ns;
+
+    for (int i = 0; i < 20000; i++) {
+        uint64_t ticket[2] = {0, 0};
+        int64_t step_ns = leap(&rng);
+        if (now_ns < INT64_MAX - S - step_ns)
+            now_ns += step_ns;
+        int64_t at_ns = fly_limiter_take(free_one, now_ns, 1, &ticket[0]);
+        assert_int_equal(fly_take_all(&locked, &(uint32_t){1}, 1, now_ns, &ticket[1]), at_ns);
+        assert_int_equal(ticket[0] != 0, ticket[1] != 0);
+        if (ticket[0] && fb_rng_next(&rng) % 4 == 0) {
+            fly_limiter_cancel(free_one, now_ns, ticket[0]);
+            fly_limiter_cancel(locked, now_ns, ticket[1]);
+        }
+    }
+    fly_limiter_free(free_one);
+    fly_limiter_free(locked);
+}
+
+static void with_the_lock_and_without_it_is_the_same(void **state)
+{
+    static const char *const specs[] = {
+        "rate=5/s burst=3", "rate=999983/s burst=7",      "rate=1000000000/s burst=1",
+        "rate=1/s",         "rate=7/1m burst=1000000000", "rate=1/1d burst=2",
+    };
+    /* The last two end soon. */
+    static const int64_t origins[] = {
+        0, -S, INT64_MIN + 5, INT64_MAX / 2, INT64_MAX - 400000 * S, INT64_MAX - 3 * S};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(specs); i++)
+        for (size_t j = 0; j < COUNT_OF(origins); j++)
+            take_both_ways(specs[i], origins[j], seed_of_run() + i);
+}
+
 /* Another seed may change waits, never limits. */
 static void chance_comes_from_the_seed_alone(void **state)
 {
@@ -179,6 +234,7 @@ int main(void)
         cmocka_unit_test(same_calls_same_answers),
         cmocka_unit_test(what_has_ended_changes_nothing),
         cmocka_unit_test(a_hint_that_is_not_followed_changes_nothing),
+        cmocka_unit_test(with_the_lock_and_without_it_is_the_same),
         cmocka_unit_test(chance_comes_from_the_seed_alone),
     };
 

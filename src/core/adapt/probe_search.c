@@ -325,9 +325,11 @@ static void stop_looking(struct probe *p)
  */
 static void put_off(struct probe *p, int64_t now_ns)
 {
-    float least = p->put_off || p->moves ? LOOK_LEAST : REFUSAL_WORTH;
+    float least = p->moves ? LOOK_LEAST : REFUSAL_WORTH;
 
     assert(p->unit >= 1.0f);
+    if (p->put_off) /* apart: read as one word with `moves` it waits for what was just written */
+        least = LOOK_LEAST;
     p->put_off = true;
     if (p->phase != PROBE_FIRST) /* else none is planned */
         p->look_ns = fb_max64(p->look_ns, fb_after(now_ns, fb_span(least * p->unit / p->rate)));
