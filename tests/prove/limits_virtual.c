@@ -2,12 +2,13 @@
 /*
  * limits_virtual - the rows of limits.py on virtual time, each over many seeds.
  *
- *     limits_virtual [--seeds 100] [--seed 1] [--only TEXT] [--even] [--trace]
+ *     limits_virtual [--seeds 100] [--seed 1] [--only TEXT] [--spec TEXT] [--even] [--trace]
  *
  * The same limiter against the models of the simulator that do what origin.py does, over a line
  * that does what relay.py does, judged as judge.py does: a first run, and a second one that starts
  * from the state that the first one saved. One timer in fifty is up to 60 ms late, and the client
- * stands still until then, as on a machine that others use as well; not with --even. --trace tells
+ * stands still until then, as on a machine that others use as well; not with --even. --spec is
+ * what the limiter is told (nothing): with adapt=off it shows what a pace is worth. --trace tells
  * of every refusal in the first seed. Ends with 1 when a row is kept in fewer runs of a hundred
  * than it was (its floor below, some less than it was): what has become better raises it.
  */
@@ -360,6 +361,7 @@ struct plan {
     uint64_t seed;
     int seeds;
     const char *only;
+    const char *spec;
     bool even, trace;
 };
 
@@ -379,7 +381,7 @@ static void init_gate(struct run *r, struct rng *draw)
 }
 
 /* The process of the first run ends, and another begins a moment later with what it saved. */
-static void begin_again(struct run *r, struct rng *draw, uint64_t seed)
+static void begin_again(struct run *r, struct rng *draw, const struct plan *p, uint64_t seed)
 {
     unsigned char bytes[FLY_STATE_BYTES];
     int size = fly_limiter_save(r->limiter, EPOCH_NS + r->now_ns, bytes, sizeof(bytes));
@@ -387,10 +389,10 @@ static void begin_again(struct run *r, struct rng *draw, uint64_t seed)
 
     fly_limiter_free(r->limiter);
     r->now_ns += pause_ns;
-    r->limiter = must(fly_limiter_new("", EPOCH_NS + r->now_ns, seed + 1, NULL));
-    if (size <= 0 ||
-        fly_limiter_load(r->limiter, EPOCH_NS + r->now_ns, pause_ns, bytes, (size_t)size, NULL) < 0)
-        fputs("limits_virtual: nothing was learned\n", stderr);
+    r->limiter = must(fly_limiter_new(p->spec, EPOCH_NS + r->now_ns, seed + 1, NULL));
+    if (size > 0)
+        (void)fly_limiter_load(r->limiter, EPOCH_NS + r->now_ns, pause_ns, bytes, (size_t)size,
+                               NULL);
 }
 
 static struct verdict run_once(struct run *r)
@@ -420,9 +422,9 @@ static void run_twice(const struct row *w, const struct plan *p, int i, struct v
     r.now_ns = fb_draw_int(&draw, 0, 20 * FB_NS_PER_S);
     init_gate(&r, &draw);
     struct gate fresh = r.gate;
-    r.limiter = must(fly_limiter_new("", EPOCH_NS + r.now_ns, seed, NULL));
+    r.limiter = must(fly_limiter_new(p->spec, EPOCH_NS + r.now_ns, seed, NULL));
     ret_two[0] = run_once(&r);
-    begin_again(&r, &draw, seed);
+    begin_again(&r, &draw, p, seed);
     if (r.trace)
         puts("    again");
     fresh.stamp = r.gate.stamp;
@@ -502,7 +504,7 @@ static bool is_wanted(const struct row *w, const char *only)
 
 static struct plan read_plan(int argc, char **argv)
 {
-    struct plan p = {.seed = 1, .seeds = 100, .only = ""};
+    struct plan p = {.seed = 1, .seeds = 100, .only = "", .spec = ""};
 
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -512,6 +514,8 @@ static struct plan read_plan(int argc, char **argv)
             p.trace = true;
         else if (strcmp(argv[i], "--only") == 0)
             p.only = argv[++i] ? value : "";
+        else if (strcmp(argv[i], "--spec") == 0)
+            p.spec = argv[++i] ? value : "";
         else if (strcmp(argv[i], "--seed") == 0)
             p.seed = strtoull(value, NULL, 10), i++;
         else if (strcmp(argv[i], "--seeds") == 0)

@@ -26,8 +26,8 @@
 #define OUTPACED     1.1f  /* ... and was less than this: it was counted itself */
 #define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: may be elsewhere */
 #define UNEVEN_MOST  0.08f /* ... but no more than this */
-#define SWAYS        3.2f  /* standard deviations of what arrives in a second stay unused ... */
-#define SWAYS_MOST   0.092f /* ... but no more than this */
+#define SWAYS        3.8f  /* standard deviations of what arrives in a second stay unused ... */
+#define SWAYS_MOST   0.085f /* ... but no more than this */
 #define ROUND_NEAR   0.93f  /* of a number that people use: it is meant */
 #define MORE         0.01f  /* of the limit is left in addition, on an uneven line ... */
 #define MORE_FROM    0.1f   /* ... and 2 x MARGIN where that much did not help ... */
