@@ -118,6 +118,16 @@ test('events: what began is a sentence, what repeats is one line, and no pace th
   });
   await list.locator('li', { hasText: 'again refused 12 requests (429)' }).waitFor();
   assert.equal(await list.locator('li', { hasText: 'again refused' }).count(), 1);
+  await page.evaluate(() => {
+    const other = new BroadcastChannel('flyball');
+    const at = (s) => new Date(Date.UTC(2030, 0, 1, 12, 0, s)).toISOString();
+    const tell = (s, cause) => other.postMessage({ kind: 'news', data: { kind: 'wait', provider: 'slow', pool: 'default', cause, time: at(s), until: at(s + 30) } });
+    tell(0, 'bucket'); tell(31, 'bucket'); tell(62, 'bucket'); /* one that goes on */
+    tell(200, 'bucket'); tell(201, 'window'); /* another, and one for something else */
+  });
+  await list.locator('li', { hasText: 'slow waits for window' }).waitFor();
+  const waits = await list.locator('li', { hasText: 'slow waits' }).allTextContents();
+  assert.deepEqual(waits.map((t) => t.match(/for (\w+) until \d+:\d+:(\d+)/).slice(1).join(' ')), ['window 51', 'bucket 50', 'bucket 32']);
   const rates = (await list.locator('li').allTextContents()).filter((t) => /\/s$/.test(t));
   assert.ok(rates.length <= 6, `${rates}`);
   await shut(page);

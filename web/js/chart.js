@@ -250,7 +250,7 @@ const makeChart = (key, range) => {
     const s = chart.series;
     chart.isAhead = false;
     const some = s && s.t.length > 0;
-    nothing.hidden = Boolean(some) && s.sent.some((v) => v > 0);
+    setHidden(nothing, Boolean(some) && s.sent.some((v) => v > 0));
     setText(caption, sentenceOf(s, chart.range));
     legend.update(s);
     if (some && Date.now() - chart.tabled > TABLED_MS) {

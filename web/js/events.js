@@ -25,15 +25,20 @@ const SENTENCES = {
   gap: ['warning', () => 'some events were missed here'],
 };
 
-/* What repeats is told once, and how often: forty refusals at once are one thing that happened. */
-const FOLDED = ['answer', 'outcome', 'deferral'];
+/*
+ * What repeats is told once, and how often: forty refusals at once are one thing that happened, and
+ * so is a wait that goes on where it ended.
+ */
+const FOLDED = ['answer', 'outcome', 'deferral', 'wait'];
+const lastOf = (e) => new Date((e.kind === 'wait' && e.until) || e.time);
 const foldInto = (e) => FOLDED.includes(e.kind) && model.events.slice(0, 20).find((old) => old.kind === e.kind && whom(old) === whom(e)
-  && old.status === e.status && old.error === e.error && Math.abs(new Date(e.time) - new Date(old.time)) < FOLD_MS);
+  && old.status === e.status && old.error === e.error && (e.kind !== 'wait' || old.cause === e.cause) && Math.abs(new Date(e.time) - lastOf(old)) < FOLD_MS);
 
 const keepEvent = (e) => {
   const old = foldInto(e);
   if (old) {
     old.times = (old.times || 1) + 1;
+    old.until = e.until;
     if (old.line) setText(old.line, sentenceOfEvent(old)[1]);
     return;
   }

@@ -165,8 +165,9 @@ const makeFreshness = () => {
   const warnings = el('div');
   const warned = panel('Warnings', warnings);
   const chart = makeFreshChart();
+  const above = grid(panel('Age of live items', chart.figure), warned);
   const view = makePage('Freshness', verdict, el('div', { class: 'totals' }, totals, more),
-    grid(panel('Age of live items', chart.figure), warned), el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
+    above, el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
   let isOpen = true;
   let timer = 0;
 
@@ -188,13 +189,15 @@ const makeFreshness = () => {
   };
   view.update = () => {
     const w = model.status.watch;
+    setClass(view.node, w ? 'is-page' : 'is-page is-empty');
     if (!w) { view.node.replaceChildren(emptyState('Nothing is watched', 'A "watch" section in the configuration says what is to be kept fresh, and who knows it.')); return; }
     showVerdict(verdict, gradeState(w.grade), `${w.grade}: ${w.grade_text || ''}`);
     fill(totals, ...freshFigures(w));
     fill(more, ...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
       el('span', {}, el('b', {}, w.cache.hit_ratio === null ? '–' : percent(w.cache.hit_ratio)), ' from the cache'));
     fill(sources, tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
-    warned.hidden = !(w.warnings && w.warnings.length); /* where nobody contradicts anybody the chart has the room */
+    setHidden(warned, !(w.warnings && w.warnings.length)); /* where nobody contradicts anybody the chart has the room */
+    setClass(above, warned.hidden ? 'grid is-one' : 'grid');
     fill(warnings, el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...(w.warnings || []).map(warningRow)));
     chart.update(w);
   };

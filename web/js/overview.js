@@ -32,7 +32,7 @@ const makeSummary = () => {
   const verdict = el('p', { class: 'verdict' });
   const states = el('span', { class: 'states' });
   const figures = el('span', { class: 'figures' });
-  const node = el('div', { class: 'summary' }, verdict, el('p', { class: 'totals' }, states, figures));
+  const node = el('div', { class: 'summary has-totals' }, verdict, el('p', { class: 'totals' }, states, figures));
   const update = (status) => {
     showVerdict(verdict, ...verdictOf(status));
     const parts = Object.keys(STATES).map((s) => [s, status.keys.filter((k) => k.state === s).length]).filter(([, n]) => n);
@@ -79,13 +79,14 @@ const makeOverview = (boot) => {
     const keys = keysShown();
     const known = model.status.keys.length;
     summary.update(model.status);
-    summary.node.hidden = !known && !model.status.note && !model.status.paused;
-    holder.hidden = keys.length === 0;
-    empty.hidden = known > 0;
-    none.hidden = keys.length > 0 || known === 0;
-    raw.hidden = known === 0;
-    below.hidden = known === 0 && model.events.length === 0;
-    chartPanel.hidden = known === 0;
+    setClass(view.node, known ? '' : 'is-empty');
+    setHidden(summary.node, !known && !model.status.note && !model.status.paused);
+    setHidden(holder, keys.length === 0);
+    setHidden(empty, known > 0);
+    setHidden(none, keys.length > 0 || known === 0);
+    setHidden(raw, known === 0);
+    setHidden(below, known === 0 && model.events.length === 0);
+    setHidden(chartPanel, known === 0);
     table.update(keys, () => updateBelow(keysShown()));
   };
   view.step = () => table.step();

@@ -40,14 +40,14 @@ const makeQuotaBar = () => {
   const notch = el('b', { hidden: true });
   const node = el('span', { class: 'bar', role: 'img' }, fill, notch);
   const update = (q) => {
-    node.hidden = !q;
+    setHidden(node, !q);
     if (!q) return;
     const share = Math.max(0, Math.min(1, q.remaining / q.limit));
     const kept = q.reserve ? Math.min(1, q.reserve / q.limit) : 0;
     setStyle(fill, 'width', `${(share * 100).toFixed(1)}%`);
     setClass(node, `bar${share <= kept ? ' is-out' : share < 0.1 ? ' is-low' : ''}`);
     setAttr(node, 'aria-label', `${count(q.remaining)} of ${count(q.limit)} left${kept ? `, ${count(q.reserve)} kept in reserve` : ''}`);
-    notch.hidden = !kept;
+    setHidden(notch, !kept);
     if (kept) {
       setStyle(notch, 'left', `${(kept * 100).toFixed(1)}%`);
       setAttr(notch, 'title', `kept in reserve: ${count(q.reserve)}`);

@@ -143,7 +143,7 @@ const makeProvider = (provider, pool) => {
   const showPools = (keys, k) => {
     fill(pools, ...(keys.length < 2 ? [] : keys.map((other) =>
       el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, el('span', { class: `shape state-${other.state}`, 'aria-hidden': 'true' }, shapeOf(other.state)), el('span', { class: 'unseen' }, `${other.state} `), other.pool))));
-    pools.hidden = keys.length < 2;
+    setHidden(pools, keys.length < 2);
   };
   const sayWhy = (k) => showVerdict(why, k.state, reasonOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
   /* What changes seldom is drawn seldom. */
@@ -157,8 +157,9 @@ const makeProvider = (provider, pool) => {
   view.update = () => {
     const keys = keysOf(provider);
     const k = shownKey();
-    missing.hidden = Boolean(k);
-    body.hidden = !k;
+    setClass(view.node, k ? '' : 'is-empty');
+    setHidden(missing, Boolean(k));
+    setHidden(body, !k);
     if (!k) return;
     const set = (model.status.failures || []).find((f) => f.provider === k.provider && f.pool === k.pool) || {};
     const head = `${nameOf(k)} ${k.state}`;

@@ -26,6 +26,10 @@ const setAttr = (node, name, value) => {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 };
 
+const setHidden = (node, is) => {
+  if (node.hidden !== is) node.hidden = is;
+};
+
 const setStyle = (node, name, value) => {
   if (node.style[name] !== value) node.style[name] = value;
 };
