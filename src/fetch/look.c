@@ -136,10 +136,14 @@ static void show(struct look *l, const struct engine_key_state *s)
     const char *said_by = "";
     const char *spec = fb_provider_spec(l->fetch, &s->key, &said_by);
 
+    struct engine_key_state asked = *s;
     char other[FB_SPEC_BYTES];
     bool is_alone;
 
-    fb_show_key(s, l->now_ns, v);
+    if (l->fetch->o->plan)
+        asked.queued = 0; /* the engine is paused: its limiter alone knows from when on it may */
+    fb_show_key(&asked, l->now_ns, v);
+    v->queued = s->queued;
     if (!l->fetch->o->plan && fb_host_other_limit(s->limiter, spec, other, &is_alone)) {
         spec = other;
         said_by = "another process";
@@ -175,8 +179,8 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
                           .rate = lasting_pace(&l->shown[i], fly_limiter_rate(s->limiter)),
                           .learning = l->shown[i].flags & VIEW_KEY_LEARNING,
                           .climbs = l->shown[i].flags & VIEW_KEY_CLIMBING};
-    if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
-        k->wait_ns = s->ready_at_ns - l->now_ns;
+    if (s->queued > 0 && l->shown[i].ready_ns != VIEW_NEVER && l->shown[i].ready_ns > l->now_ns)
+        k->wait_ns = l->shown[i].ready_ns - l->now_ns;
     read_window(l, &l->shown[i], k);
     read_quota(l, s->told, l->shown[i].spec, k);
     if (k->quota.limit == 0)

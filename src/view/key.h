@@ -29,6 +29,7 @@
 #define VIEW_KEY_SPENT    64u  /* and that because what was learned is used up until then */
 #define VIEW_KEY_WRONG    128u /* all that was answered lately was 4xx: the requests are wrong */
 #define VIEW_KEY_TOLD     256u /* `limit` is what the server tells of its window */
+#define VIEW_KEY_SHARED   512u /* what it waits for is of the ledger, not of a batch */
 
 struct view_key {
     char provider[VIEW_NAME];
