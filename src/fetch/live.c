@@ -129,7 +129,34 @@ static void introduce(struct fetch *f, struct view_batch *b)
         say_submit(f->o, b, b->command, sizeof b->command);
 }
 
-static void open_run(const struct fetch *f, struct live *v)
+/* Whether all that there is to do was done in earlier runs. */
+static bool is_done(struct fetch *f)
+{
+    int64_t total = f->found.resumed ? fb_fetch_total(f) : -1;
+    int64_t ended = 0;
+
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++)
+        ended += (int64_t)f->found.items[s];
+    return total >= 0 && ended >= total;
+}
+
+/* Whether the record of the run that did it is there, and says so. */
+static bool is_recorded(const struct live *v, const char *folder)
+{
+    struct runs all = {0};
+    bool is_there = false;
+
+    if (fb_runs_read(folder, &all) < 0)
+        return false;
+    for (size_t i = 0; i < all.count; i++)
+        is_there |= strcmp(all.batch[i]->name, v->batch.name) == 0 && !all.batch[i]->running &&
+                    fb_view_batch_is_over(all.batch[i]);
+    fb_runs_free(&all);
+    return is_there;
+}
+
+/* What a run waited for is not forgotten because the same command was given once more. */
+static void open_run(struct fetch *f, struct live *v)
 {
     char name[VIEW_NAME];
     struct buffer folder = BUFFER_INIT;
@@ -138,6 +165,7 @@ static void open_run(const struct fetch *f, struct live *v)
     name_record(f, name, sizeof name);
     if (fb_state_folder_named(f->o->store, &folder, &err) == 0 && fb_buffer_text(&folder) &&
         fb_state_folder_make(folder.bytes, &err) == 0 &&
+        !(is_done(f) && is_recorded(v, folder.bytes)) &&
         fb_run_open(folder.bytes, name, &v->run) < 0)
         v->run = NULL; /* answers will know less; the batch needs nothing of it */
     fb_buffer_fini(&folder);

@@ -364,6 +364,30 @@ def test_after_the_end_it_is_told_what_it_waited_for(asker):
         assert re.search(f'^{line}$', text, re.M), (line, text)
 
 
+def test_a_rerun_with_nothing_to_do_leaves_the_record(asker):
+    with Mock('--limit', 'rate=20/s burst=5 penalty=2s', '--dialect', 'retry-after') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(40)])
+        words = [urls, '--jsonl', asker.out, '--limit', 'rate=15/s burst=8']
+        assert asker.run(*words).returncode == 0
+        first = asker.ask_json('why', 'last')
+        assert [w for w in first['waits'] if w['cause'] == 'hold'], first
+        again = asker.run(*words)
+        assert again.returncode == 0 and 'nothing is left to do' in again.stderr
+        assert again.stderr.splitlines()[-1].startswith('0 done in '), again.stderr
+        for word in ('last', 'list'):
+            told = asker.ask_json('why', word)
+            assert [told[k] for k in ('waits', 'verdict', 'next')] == \
+                   [first[k] for k in ('waits', 'verdict', 'next')]
+        # A record that does not say so is written anew, and so is that of a run with more to do.
+        for record in (asker.folder / 'state').rglob('*.run'):
+            record.unlink()
+        assert asker.run(*words).returncode == 0
+        assert asker.batches()[0]['items'] == {**asker.batches()[0]['items'], 'ok': 40, 'total': 40}
+        assert 'waits' not in asker.ask_json('why', 'last')
+        assert asker.run(*words, '--fresh').returncode == 0
+        assert asker.batches()[0]['requests'] >= 40
+
+
 def test_why_it_waits_for_a_hold(asker):
     with Mock('--limit', 'fixed=5/1d', '--dialect', 'retry-after') as api:
         url = f'http://127.0.0.1:{api.port}'
