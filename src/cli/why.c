@@ -193,18 +193,6 @@ static void tell_batch(const struct view_batch *b, struct view_why *v)
     put_words(v->next, sizeof v->next, &text);
 }
 
-/* As long as it was seen to be: since the refusal, or since it was looked at. */
-static int64_t lasted_ns(const struct view_batch *b)
-{
-    const struct view_key *k = &b->held;
-    bool is_hold =
-        strcmp(k->cause, "hold") == 0 && k->refused_ns > 0 && k->refused_ns < k->ready_ns;
-
-    if (k->ready_ns == VIEW_NEVER)
-        return 0;
-    return k->ready_ns - (is_hold ? k->refused_ns : b->held_ns);
-}
-
 /* Of one that does not run, and is not done: the key for which it would wait longest now. */
 static const struct view_key *held_now(const struct known *k, const struct view_batch *b,
                                        int64_t now_ns)
@@ -245,7 +233,7 @@ static bool why_batch(const struct known *k, const struct view_batch *b, int64_t
     v->has_key = true;
     v->key = b->held;
     v->until_ns = b->held.ready_ns == VIEW_NEVER ? 0 : b->held.ready_ns;
-    v->lasted_ns = lasted_ns(b);
+    v->lasted_ns = fb_view_key_wait_ns(&b->held);
     bool is_held = b->held.ready_ns > now_ns && b->held.ready_ns != VIEW_NEVER; /* for an answer */
     v->verdict = is_held ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
     if (v->verdict == VIEW_VERDICT_waits)

@@ -359,6 +359,7 @@ struct engine_key_state {
     int64_t queued, in_flight;
     const int64_t *queued_by;  /* by priority, the most urgent first */
     int64_t oldest_ns;         /* since when the oldest of those is queued; 0: none is */
+    int64_t left_ns;           /* when a request left last; 0: none did */
     int64_t requests, refused; /* that left; of those for rate */
     bool is_enabled;           /* its provider is */
     bool is_broken;            /* its breaker is open: only trials leave ... */

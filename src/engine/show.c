@@ -268,6 +268,7 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->queued = s->queued;
     memcpy(v->queued_by, s->queued_by, sizeof(v->queued_by));
     v->oldest_ns = s->oldest_ns;
+    v->since_ns = s->queued > 0 ? fb_max64(s->left_ns, s->oldest_ns) : 0;
     v->in_flight = s->in_flight;
     v->requests = s->requests;
     v->refused = s->refused;

@@ -311,14 +311,14 @@ static size_t cause_of(struct view_batch *b, const char *cause)
 static void note_wait(struct live *v, const struct view_key *k, int64_t now_ns, int64_t span_ns)
 {
     struct view_batch *b = &v->batch;
-    bool was_short = b->held.ready_ns - b->held_ns < NS_PER_S;
+    bool was_short = fb_view_key_wait_ns(&b->held) < NS_PER_S;
 
     if (k->queued == 0 || k->ready_ns <= now_ns || !k->cause[0])
         return;
     size_t i = cause_of(b, k->cause);
     b->wait[i].span_ns += span_ns;
     v->wait_ns[i] += span_ns;
-    if (fb_view_key_waits(k, now_ns) || was_short) {
+    if (fb_view_key_wait_ns(k) >= NS_PER_S || was_short) {
         b->held = *k;
         b->held_ns = now_ns;
     }

@@ -59,7 +59,7 @@ struct view_batch {
 
     int64_t wait_count;
     struct view_wait wait[VIEW_BATCH_CAUSES];
-    struct view_key held; /* as it was when it last had to wait for a second or more ... */
+    struct view_key held; /* as it was when it last had to wait, for a second or more if ever ... */
     int64_t held_ns;      /* ... which was then; 0: never */
 
     int64_t key_count; /* in all; at most VIEW_BATCH_KEYS are here */

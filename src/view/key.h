@@ -40,6 +40,7 @@ struct view_key {
     int64_t queued;
     int64_t queued_by[FB_QUEUE_LEVELS]; /* the most urgent first */
     int64_t oldest_ns;                  /* since when the oldest of those is queued; 0: none is */
+    int64_t since_ns; /* since then nothing has left, though something is queued; 0: nothing is */
     int64_t in_flight;
     double rate; /* sent a second, in the last seconds */
     uint32_t flags;
@@ -100,6 +101,9 @@ bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
 
 /* Whether it begins anew in a moment: however little is left, nobody need look. */
 bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns);
+
+/* How long a wait is in all, of which this is a look: since the last one left. 0: not known. */
+int64_t fb_view_key_wait_ns(const struct view_key *k);
 
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);

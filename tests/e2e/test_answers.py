@@ -364,6 +364,15 @@ def test_after_the_end_it_is_told_what_it_waited_for(asker):
         assert re.search(f'^{line}$', text, re.M), (line, text)
 
 
+def test_the_whole_length_of_a_wait_is_told(asker, api):
+    """Not what was left of it when it was looked at last."""
+    urls = asker.write([f'{api}/{i}' for i in range(4)])
+    assert asker.run(urls, '--jsonl', asker.out, '--limit', 'rate=0.7/s burst=1').returncode == 0
+    told = asker.ask_json('why', 'last')
+    assert told['cause'] == 'bucket' and 1.38 < told['lasted_s'] < 1.48, told
+    assert 'it did for 1.4 s, until ' in asker.ask('why', 'last').stdout
+
+
 def test_a_rerun_with_nothing_to_do_leaves_the_record(asker):
     with Mock('--limit', 'rate=20/s burst=5 penalty=2s', '--dialect', 'retry-after') as api:
         urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(40)])
