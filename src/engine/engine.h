@@ -337,6 +337,7 @@ struct engine_told {
     int64_t window_ns;        /* so long a time the limit is for; 0: not said */
     int64_t reset_ns;         /* an instant */
     int64_t reset_most_ns;    /* the longest time until a reset that was ever told */
+    int64_t first_reset_ns;   /* the first reset that was told; 0: none, or nobody knows */
     int64_t told_ns;          /* when all this was told last */
     int64_t retry_after_ns;   /* with the last refusal for rate; 0: not said */
     int64_t refused_ns;       /* when that came */

@@ -18,7 +18,10 @@
  */
 void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
 
-/* How long the window is that a server tells of, as far as that can be seen: a second at least. */
+/*
+ * How long the window is that a server tells of, as far as that can be seen: a second at least. 0:
+ * that cannot be seen yet, for it may be the rest of a longer one.
+ */
 int64_t fb_show_told_window(const struct engine_told *t);
 
 /*

@@ -120,6 +120,7 @@ static void read_earlier(const struct look *l, const struct view_key *v, struct 
                             .reset_ns = seen->quota_reset_ns,
                             .reset_most_ns = seen->quota_most_s * NS_PER_S};
 
+    /* Nobody knows any more when it began to be told: `first_reset_ns` is 0, and it is believed. */
     if (t.reset_ns <= l->now_ns) {
         t.remaining = t.limit;
         t.reset_ns = l->now_ns + fb_show_told_window(&t);
