@@ -196,6 +196,20 @@ void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct vie
     show_told(s, now_ns, ret_key);
 }
 
+/* Whether anything was refused since it is known: how long that lasts is a guess before. */
+static bool has_refused(const struct engine_key_state *s, const struct fly_learned *known)
+{
+    struct body *b = fb_enter(s->limiter);
+
+    if (!b)
+        return false;
+    bool is_seen = fb_accountant_controller(&b->books) == &fb_controller_probe &&
+                   b->books.learned.probe.refused_ns != FB_LONG_AGO;
+    fb_leave(s->limiter);
+    return is_seen || s->refused > 0 || s->told->refused_ns > 0 ||
+           (strcmp(known->by, "probe") != 0 && known->reduction > 0.0);
+}
+
 int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
                     struct fly_learned *ret_learned)
 {
@@ -207,6 +221,8 @@ int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
     fb_show_limits(s, now_ns, &v);
     if (v.flags & VIEW_KEY_LEARNED)
         ret_learned->rate = v.flags & VIEW_KEY_LEARNING ? 0.0 : v.limit;
+    if (!has_refused(s, ret_learned))
+        ret_learned->recovery_ns = 0;
     return 0;
 }
 

@@ -26,7 +26,7 @@ int64_t fb_show_told_window(const struct engine_told *t);
 
 /*
  * What was learned, with the limit that answers show as its rate: not the pace of the moment. 0:
- * none is known yet. -EINVAL as fly_limiter_learned().
+ * none is known yet, and likewise for how long a refusal lasts. -EINVAL as fly_limiter_learned().
  */
 int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
                     struct fly_learned *ret_learned) __attribute__((warn_unused_result));

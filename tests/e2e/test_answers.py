@@ -269,8 +269,9 @@ def test_a_pace_is_not_shown_as_a_limit(asker, api):
     """Nothing has refused: limits knows of no limit, and so does learned."""
     assert asker.run(f'{api}/{{1..9}}', '--jsonl', asker.out, '-q').returncode == 0
     row, = asker.ask_json('learned')['learned']
+    assert row['recovery_s'] is None, 'nothing was refused, and it is said how long that lasts'
     assert row['limit_per_s'] == 0 and 'learned_per_s' not in asker.ask_json('limits')['limits'][0]
-    assert re.search(r'^127\.0\.0\.1:\d+ +- +- +', asker.ask('learned').stdout, re.M)
+    assert re.search(r'^127\.0\.0\.1:\d+ +- +- +\d+ % +- +', asker.ask('learned').stdout, re.M)
 
 
 def test_learned_is_shown_and_forgotten(asker):
@@ -290,6 +291,16 @@ def test_learned_is_shown_and_forgotten(asker):
     assert asker.ask('learned', 'reset', name, '--yes').stdout == 'forgotten: 1\n'
     assert asker.ask_json('learned')['learned'] == []
     assert asker.ask('learned', 'rest').returncode == 2
+
+
+def test_a_limit_is_never_lowered_to_nothing(asker, api):
+    """What begins anew has no limit yet: that is no change of one."""
+    words = ['--jsonl', asker.out, '--ledger', 'none', '--fresh', '-q']
+    asker.run(f'{api}/{{1..5}}', *words, '--limit', 'adapt=aimd rate=50/s')
+    asker.run(f'{api}/{{1..5}}', *words)
+    told = asker.ask_json('learned')
+    assert told['learned'][0]['limit_per_s'] == 0
+    assert [e['after_per_s'] for e in told['events']] == [50], told['events']
 
 
 def test_a_stated_limit_does_not_undo_what_was_learned(asker):
@@ -354,6 +365,7 @@ def test_after_the_end_it_is_told_what_it_waited_for(asker):
     wait_for(lambda: asker.ask_json('why', 'last')['verdict'] == 'waited')
     told = asker.ask_json('why', 'last')
     assert told['cause'] == 'hold' and 1.5 < told['lasted_s'] < 30
+    assert asker.ask_json('learned')['learned'][0]['recovery_s'] > 0
     assert [w for w in told['waits'] if w['cause'] == 'hold' and w['span_s'] > 0]
     text = asker.ask('why', 'last').stdout
     for line in (r'. waits no longer; it did for [\d.]+ s, until .* ago \(\d\d:\d\d:\d\d\)',
