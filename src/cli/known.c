@@ -237,6 +237,11 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     return error;
 }
 
+bool fb_known_is_demo(const struct known *k)
+{
+    return k->runs.count == 1 && strcmp(k->runs.batch[0]->name, "demo") == 0;
+}
+
 static bool ends_with(const char *path, const char *word)
 {
     size_t size = strlen(path);

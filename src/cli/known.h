@@ -53,6 +53,9 @@ void fb_known_hear(const struct known *k, int64_t now_ns);
 void fb_known_recall(const struct known *k, const struct learned *l, int64_t now_ns,
                      struct view_key *to);
 
+/* Whether the only record is that of a demo, which keeps nothing of what it learned. */
+bool fb_known_is_demo(const struct known *k);
+
 /* The batch of this name, else the first whose name begins so. Or NULL. */
 const struct view_batch *fb_known_batch(const struct known *k, const char *name);
 

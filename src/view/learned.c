@@ -97,7 +97,8 @@ void fb_view_learned_text(const struct view_learned *v, const struct view_style 
     struct view_table t;
 
     if (v->row_count == 0) {
-        fb_buffer_add_text(to, "Nothing has been learned yet. Try: flyball demo\n");
+        fb_buffer_add_text(to, v->after_demo ? VIEW_AFTER_DEMO
+                                             : "Nothing has been learned yet. Try: flyball demo\n");
         return;
     }
     fb_view_table_init(&t, COLUMNS, COLUMN_COUNT);

@@ -66,6 +66,9 @@ def test_what_it_says_next_works(tmp_path):
     told = demo(tmp_path, '--requests', '120', '--seed', '7')
     refused = int(re.search(r'accepted, (\d+) refused', told).group(1))
     assert refused > 0 and '       flyball why last   flyball fetch ' in told
+    for word in ('limits', 'learned'):
+        said = ask(tmp_path, word).stdout
+        assert said.startswith('The demo keeps nothing of what it learned') and 'fetch' in said
     done = ask(tmp_path, 'why', 'last')
     assert done.returncode == 0 and re.search(r'^  because  \w+: ', done.stdout, re.M), done
     assert re.search(r'^  refused  .*, item \d+$', done.stdout, re.M), done
