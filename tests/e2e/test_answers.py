@@ -491,7 +491,10 @@ def test_why_it_is_deferred_or_failed(asker):
     deferred = [r['id'] for r in asker.results() if r['outcome'] == 'deferred']
     told = asker.ask_json('why', deferred[0])
     assert told['verdict'] == 'deferred' and told['until_in_s'] > 60
-    assert {d['id'] for d in asker.ask_json('deferred')['deferred']} == set(deferred)
+    rows = asker.ask_json('deferred')['deferred']
+    assert {d['id'] for d in rows} == set(deferred)
+    for said in [told['sentence'], *(d['reason'] for d in rows)]:
+        assert said and not re.search(r'\bin \d|\bago\b', said), 'a word that is false later'
     assert f'{len(deferred)} put off' in asker.ask('why', 'last').stdout
     urls = asker.write(['http://127.0.0.1:9/'], name='other')
     asker.run(urls, '--jsonl', 'o.jsonl', '--retries', '0')
