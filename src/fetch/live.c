@@ -123,9 +123,13 @@ static void introduce(struct fetch *f, struct view_batch *b)
         fb_view_put(b->list, sizeof b->list, f->o->list ? "standard input" : "command line");
     put_path(b->output, sizeof b->output, f->o->output ? f->o->output : f->o->folder);
     put_path(b->journal, sizeof b->journal, f->journal_path);
-    if (f->journal_path && f->o->command && f->o->list) /* URLs may hold what is secret */
-        fb_view_put(b->command, sizeof b->command, f->o->command);
-    else if (f->journal_path && f->o->is_submitted && f->o->list)
+    /* URLs may hold what is secret; and half a command would do something else. */
+    if (f->journal_path && f->o->command && f->o->list) {
+        if (strlen(f->o->command) < sizeof b->command)
+            fb_view_put(b->command, sizeof b->command, f->o->command);
+        else
+            b->command_is_long = 1;
+    } else if (f->journal_path && f->o->is_submitted && f->o->list)
         say_submit(f->o, b, b->command, sizeof b->command);
 }
 

@@ -156,6 +156,16 @@ def test_status_says_what_is_left_to_do(asker, api):
     assert asker.ask('status', 'other').stdout.count('--retry-failed') == 1
 
 
+def test_a_command_that_is_too_long_to_keep_is_not_offered_cut(asker):
+    urls = asker.write(['http://127.0.0.1:9/'])
+    words = ['--jsonl', asker.out, '--retries', '0', '--limit', 'rate=50/s' + ' ' * 600]
+    assert asker.run(urls, *words).returncode == 3
+    text = asker.ask('status', 'list').stdout
+    assert re.search(r'^  go on +the same command again, with --retry-failed$', text, re.M), text
+    assert asker.ask_json('why', 'last')['next'] == 'the same command again, with --retry-failed'
+    assert 'command' not in asker.ask_json('status')['batches'][0]
+
+
 def test_rates_have_names_and_keys_are_told(asker, api, running):
     wait_for(lambda: asker.batches()[0]['items']['ok'] > 8, running)
     told = asker.ask_json('status')
