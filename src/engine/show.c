@@ -223,6 +223,8 @@ int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
         ret_learned->rate = v.flags & VIEW_KEY_LEARNING ? 0.0 : v.limit;
     if (!has_refused(s, ret_learned))
         ret_learned->recovery_ns = 0;
+    else if (strcmp(ret_learned->by, "probe") == 0 && s->told->retry_after_ns > 0)
+        ret_learned->recovery_ns = s->told->retry_after_ns; /* who tells it need not be guessed */
     return 0;
 }
 

@@ -176,10 +176,14 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
         return;
     show(l, s);
     struct eta_key *k = &l->key[i];
+    uint32_t flags = l->shown[i].flags;
+    bool climbs = flags & VIEW_KEY_CLIMBING;
+    bool is_told = flags & VIEW_KEY_TOLD; /* it climbs to what is told, and is there soon */
+    double pace = climbs && is_told ? l->shown[i].limit : fly_limiter_rate(s->limiter);
     *k = (struct eta_key){.todo = s->queued,
-                          .rate = lasting_pace(&l->shown[i], fly_limiter_rate(s->limiter)),
-                          .learning = l->shown[i].flags & VIEW_KEY_LEARNING,
-                          .climbs = l->shown[i].flags & VIEW_KEY_CLIMBING};
+                          .rate = lasting_pace(&l->shown[i], pace),
+                          .learning = flags & VIEW_KEY_LEARNING,
+                          .climbs = climbs && !is_told};
     if (s->queued > 0 && l->shown[i].ready_ns != VIEW_NEVER && l->shown[i].ready_ns > l->now_ns)
         k->wait_ns = l->shown[i].ready_ns - l->now_ns;
     read_window(l, &l->shown[i], k);
@@ -224,6 +228,18 @@ static double measure(struct meter *m, int64_t began_ns, int64_t now_ns, int64_t
     size_t oldest = m->count > METER_SAMPLES ? m->count % METER_SAMPLES : 0;
     int64_t span_ns = now_ns - m->sample[oldest].at_ns;
     return span_ns > 0 ? (double)(done - m->sample[oldest].done) / (double)span_ns * 1e9 : 0.0;
+}
+
+/* What was measured before a wait: while nothing may leave, fewer and fewer are counted. */
+static double lasting_rate(const struct look *l, double rate)
+{
+    struct meter *m = &l->fetch->meter;
+    bool waits = false;
+
+    for (size_t i = 0; i < l->busy; i++)
+        waits |= l->key[i].wait_ns >= NS_PER_S;
+    m->steady = waits ? m->steady : rate;
+    return m->steady;
 }
 
 static void put_key(const struct look *l, size_t i, struct progress *p)
@@ -283,7 +299,8 @@ void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progre
     if (s.keys <= KEYS_MANY)
         fb_engine_keys(f->engine, look_at_idle, l);
     spread(l, p->total - f->seen);
-    p->eta = fb_eta(l->key, l->busy, p->rate, s.in_flight >= f->o->engine.concurrency);
+    p->eta =
+        fb_eta(l->key, l->busy, lasting_rate(l, p->rate), s.in_flight >= f->o->engine.concurrency);
     if (l->busy > 0)
         put_key(l, p->eta.key, p);
 }
