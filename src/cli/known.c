@@ -6,9 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/answer.h"
 #include "fetch/host.h"
 #include "fetch/paths.h"
+#include "ledger/inner.h"
 #include "util/alloc.h"
+
+#include <flyball/ledger.h>
 
 #define NS_PER_S  INT64_C(1000000000)
 #define STATE_DB  "/state.db"
@@ -55,14 +59,15 @@ void fb_known_free(struct known *k)
     fb_free(k->row);
     fb_free(k->event);
     fb_runs_free(&k->runs);
+    fly_ledger_close(k->ledger);
     fb_buffer_fini(&k->folder);
     memset(k, 0, sizeof *k);
 }
 
 /* ------------------------------------------------------------------------------------- records */
 
-static struct view_key *find(struct known *k, const char *provider, const char *pool,
-                             const char *credential)
+struct view_key *fb_known_key(const struct known *k, const char *provider, const char *pool,
+                              const char *credential)
 {
     for (size_t i = 0; i < k->key_count; i++) {
         if (strcmp(k->key[i].provider, provider) == 0 && strcmp(k->key[i].pool, pool) == 0 &&
@@ -79,7 +84,7 @@ static int add_batch_keys(struct known *k, const struct view_batch *b, const cha
 
         if (provider && strcmp(provider, from->provider) != 0)
             continue;
-        struct view_key *to = find(k, from->provider, from->pool, from->credential);
+        struct view_key *to = fb_known_key(k, from->provider, from->pool, from->credential);
         if (to && to->seen_ns >= from->seen_ns)
             continue;
         if (!to)
@@ -102,10 +107,13 @@ struct reading {
 static int add_learned_key(struct known *k, const struct learned *l)
 {
     const char *credential = l->key.credential ? l->key.credential : "";
+    struct view_key *to = fb_known_key(k, l->key.provider, l->key.pool, credential);
 
-    if (find(k, l->key.provider, l->key.pool, credential))
+    if (to) {
+        fb_known_recall(k, l, fb_answer_now(), to);
         return 0;
-    struct view_key *to = add_key(k);
+    }
+    to = add_key(k);
     if (!to)
         return -ENOMEM;
     *to = (struct view_key){.seen_ns = l->saved_s * NS_PER_S,
@@ -120,6 +128,7 @@ static int add_learned_key(struct known *k, const struct learned *l)
     fb_view_put(to->provider, sizeof to->provider, l->key.provider);
     fb_view_put(to->pool, sizeof to->pool, l->key.pool);
     fb_view_put(to->credential, sizeof to->credential, credential);
+    fb_known_recall(k, l, fb_answer_now(), to);
     return 0;
 }
 
@@ -213,15 +222,24 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     int error = fb_state_folder(&k->folder, err);
     if (error == 0 && !fb_buffer_text(&k->folder))
         error = -ENOMEM;
+    /* One that cannot be read is for those to tell who need it. */
+    if (fb_ledger_is_there(NULL) && fly_ledger_open(NULL, NULL, &k->ledger, NULL) < 0)
+        k->ledger = NULL;
     if (error == 0)
         error = fb_runs_read(k->folder.bytes, &k->runs);
     for (size_t i = 0; error == 0 && i < k->runs.count; i++)
         error = add_batch_keys(k, k->runs.batch[i], provider);
     if (error == 0)
         error = read_store(k, provider, err);
+    fb_known_hear(k, fb_answer_now());
     if (error < 0 && !err->text[0])
         (void)snprintf(err->text, sizeof err->text, "%s", strerror(-error));
     return error;
+}
+
+bool fb_known_is_demo(const struct known *k)
+{
+    return k->runs.count == 1 && strcmp(k->runs.batch[0]->name, "demo") == 0;
 }
 
 static bool ends_with(const char *path, const char *word)

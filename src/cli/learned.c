@@ -160,8 +160,11 @@ static int reset(const struct learned_line *line, const struct known *k)
 
 static int show(const struct learned_line *line, const struct known *k)
 {
-    struct view_learned v = {
-        .row = k->row, .row_count = k->row_count, .event = k->event, .event_count = k->event_count};
+    struct view_learned v = {.row = k->row,
+                             .row_count = k->row_count,
+                             .event = k->event,
+                             .event_count = k->event_count,
+                             .after_demo = fb_known_is_demo(k)};
     int64_t now_ns = fb_answer_now();
     struct buffer b = BUFFER_INIT;
     struct view_style style;

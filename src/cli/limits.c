@@ -85,7 +85,10 @@ static int limits_run(int argc, char **argv)
     int exit_code =
         fb_known_read(&k, line.provider, &err) < 0 ? fb_answer_fail(NAME, err.text) : EXIT_DONE;
     size_t shown = choose(&k, line.all, now_ns);
-    struct view_limits v = {.key = k.key, .key_count = shown, .hidden = k.key_count - shown};
+    struct view_limits v = {.key = k.key,
+                            .key_count = shown,
+                            .after_demo = fb_known_is_demo(&k),
+                            .hidden = k.key_count - shown};
     if (line.json)
         fb_view_limits_json(&v, now_ns, &b);
     else

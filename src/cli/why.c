@@ -97,7 +97,10 @@ static void answer_by_key(const struct known *k, const struct view_key *key, int
         fb_view_put(v->sentence, sizeof v->sentence, pace + 2);
     if (is_busy && v->until_ns == 0)
         v->key.why[0] = '\0'; /* that it may start was over as soon as it was so */
-    fb_why_source(b, key->seen_ns, now_ns, v);
+    if (key->flags & VIEW_KEY_SHARED)
+        fb_view_put(v->source, sizeof v->source, "the ledger, which all processes share");
+    else
+        fb_why_source(b, key->seen_ns, now_ns, v);
 }
 
 /* Host and port of a URL as keys have them: small letters, no usual port. */
@@ -119,6 +122,7 @@ bool fb_why_url(const struct known *k, const char *url, int64_t now_ns, struct v
 {
     struct fly_preset preset = {.size = sizeof preset};
     const struct view_key *key = NULL;
+    struct view_key shared;
     char host[256];
     char name[256];
     struct origin o;
@@ -131,6 +135,8 @@ bool fb_why_url(const struct known *k, const char *url, int64_t now_ns, struct v
         key = fb_known_find(k, preset.name, preset.pool, now_ns);
     if (!key)
         key = fb_known_find(k, host, NULL, now_ns);
+    if (!key && fb_known_shared(k, host, "default", "", now_ns, &shared))
+        key = &shared;
     if (key)
         answer_by_key(k, key, now_ns, v);
     return key;
@@ -187,26 +193,30 @@ static void tell_batch(const struct view_batch *b, struct view_why *v)
     put_words(v->next, sizeof v->next, &text);
 }
 
-/* As long as it was seen to be: since the refusal, or since it was looked at. */
-static int64_t lasted_ns(const struct view_batch *b)
+/* Of one that does not run, and is not done: the key for which it would wait longest now. */
+static const struct view_key *held_now(const struct known *k, const struct view_batch *b,
+                                       int64_t now_ns)
 {
-    const struct view_key *k = &b->held;
-    bool is_hold =
-        strcmp(k->cause, "hold") == 0 && k->refused_ns > 0 && k->refused_ns < k->ready_ns;
+    const struct view_key *last = NULL;
 
-    if (k->ready_ns == VIEW_NEVER)
-        return 0;
-    return k->ready_ns - (is_hold ? k->refused_ns : b->held_ns);
+    for (size_t i = 0; !fb_view_batch_is_over(b) && i < fb_view_batch_keys(b); i++) {
+        const struct view_key *of = &b->key[i];
+        const struct view_key *key = fb_known_key(k, of->provider, of->pool, of->credential);
+
+        if (key && fb_view_key_waits(key, now_ns) && (!last || key->ready_ns > last->ready_ns))
+            last = key;
+    }
+    return last;
 }
 
 /* NULL: there is none. */
 static bool why_batch(const struct known *k, const struct view_batch *b, int64_t now_ns,
                       struct view_why *v)
 {
-    const struct view_key *key = b && b->running ? fb_view_batch_waiting(b) : NULL;
-
     if (!b)
         return false;
+    const struct view_key *key = b->running ? fb_view_batch_waiting(b) : held_now(k, b, now_ns);
+
     fb_view_put(v->batch, sizeof v->batch, b->name);
     tell_batch(b, v);
     if (key) {
@@ -223,7 +233,7 @@ static bool why_batch(const struct known *k, const struct view_batch *b, int64_t
     v->has_key = true;
     v->key = b->held;
     v->until_ns = b->held.ready_ns == VIEW_NEVER ? 0 : b->held.ready_ns;
-    v->lasted_ns = lasted_ns(b);
+    v->lasted_ns = fb_view_key_wait_ns(&b->held);
     bool is_held = b->held.ready_ns > now_ns && b->held.ready_ns != VIEW_NEVER; /* for an answer */
     v->verdict = is_held ? VIEW_VERDICT_waits : VIEW_VERDICT_waited;
     if (v->verdict == VIEW_VERDICT_waits)

@@ -32,6 +32,8 @@ void fb_told_remember(struct engine_told *told, const struct fly_outcome *o, int
     told->remaining = fb_min64(o->remaining, FB_QUOTA_MAX);
     told->reset_ns = o->reset_ns == FLY_ABSENT ? 0 : o->reset_ns;
     told->window_ns = window_ns == FLY_ABSENT ? 0 : window_ns;
+    if (told->reset_ns > 0 && told->first_reset_ns == 0)
+        told->first_reset_ns = told->reset_ns;
     if (told->reset_ns > 0)
         told->reset_most_ns = fb_max64(told->reset_most_ns, told->reset_ns - now_ns);
 }

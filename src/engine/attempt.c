@@ -182,6 +182,7 @@ static void count_start(struct engine *e, struct job *j)
     j->is_approved = false;
     e->stats.requests++;
     j->key->requests++;
+    j->key->left_ns = e->now_ns;
     j->client->stats.requests++;
     e->stats.retries += j->is_retry;
     j->client->stats.retries += j->is_retry;
@@ -262,6 +263,7 @@ static bool pay_again(struct attempt *a)
     a->sent_ns = e->now_ns;
     a->job->requests++;
     a->key->requests++;
+    a->key->left_ns = e->now_ns;
     a->job->client->stats.requests++;
     e->stats.requests++;
     e->stats.resends_paid++;

@@ -160,6 +160,24 @@ static bool has_slot(struct engine *e, struct key *k)
     return true;
 }
 
+/* Of why it waits what is still true when it is read: no "in 41 s", and no pace of the moment. */
+static void cut_moment(char *text)
+{
+    const char *reason = strstr(text, ": ");
+
+    if (strncmp(text, "Next start in ", 14) == 0 && reason)
+        memmove(text, reason + 2, strlen(reason + 2) + 1);
+    char *more = strstr(text, ", more in ");
+    char *end = strstr(text, ". ");
+    if (end)
+        *end = '\0';
+    if (more)
+        *more = '\0';
+    size_t size = strlen(text);
+    if (size > 0 && text[size - 1] == '.')
+        text[size - 1] = '\0';
+}
+
 /* The limiter said no. */
 static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int64_t at_ns)
 {
@@ -172,6 +190,7 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
     }
     if (at_ns != FLY_NEVER && is_too_long(e, at_ns)) {
         set_cause(k, why.cause);
+        cut_moment(why.text);
         park(k, at_ns, why.text);
         return;
     }

@@ -337,6 +337,7 @@ struct engine_told {
     int64_t window_ns;        /* so long a time the limit is for; 0: not said */
     int64_t reset_ns;         /* an instant */
     int64_t reset_most_ns;    /* the longest time until a reset that was ever told */
+    int64_t first_reset_ns;   /* the first reset that was told; 0: none, or nobody knows */
     int64_t told_ns;          /* when all this was told last */
     int64_t retry_after_ns;   /* with the last refusal for rate; 0: not said */
     int64_t refused_ns;       /* when that came */
@@ -359,6 +360,7 @@ struct engine_key_state {
     int64_t queued, in_flight;
     const int64_t *queued_by;  /* by priority, the most urgent first */
     int64_t oldest_ns;         /* since when the oldest of those is queued; 0: none is */
+    int64_t left_ns;           /* when a request left last; 0: none did */
     int64_t requests, refused; /* that left; of those for rate */
     bool is_enabled;           /* its provider is */
     bool is_broken;            /* its breaker is open: only trials leave ... */

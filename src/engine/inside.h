@@ -83,6 +83,7 @@ struct key {
     int64_t failed_ns;     /* the last time that it did */
     int64_t down_since_ns; /* the breaker opened; FB_NEVER: it is closed */
     double rate;           /* as last told to observers */
+    int64_t left_ns;       /* the last request left */
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;

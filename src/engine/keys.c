@@ -353,6 +353,7 @@ void fb_key_describe(const struct engine *e, const struct key *k, struct engine_
         .queued_by = k->q.in_level,
         .oldest_ns = oldest_of(&k->q),
         .in_flight = k->in_flight,
+        .left_ns = k->left_ns,
         .requests = k->requests,
         .refused = k->refused,
         .is_broken = k->down_since_ns != FB_NEVER,

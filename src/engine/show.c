@@ -22,6 +22,7 @@
 #define TOLD_LEAST 0.85
 #define TOLD_MOST  1.2
 #define LONG_NS    (60 * FB_NS_PER_S)
+#define LATE_NS    (10 * FB_NS_PER_S) /* so long an answer may be under way */
 
 /* A stated window: what of it is left. */
 static void show_window(struct fly_limiter *l, const struct accountant *a, int64_t inner_ns,
@@ -78,38 +79,72 @@ static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key 
     show_books(l, now_ns, v);
     if (pace <= 0.0)
         v->permits = -1.0;
-    if (!(v->flags & VIEW_KEY_LEARNING))
-        fb_bound_tighten(&v->bound, v->limit,
-                         v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
+}
+
+/* Few say how long it is. Most have one of these, and no reset is further away. */
+static int64_t usual_window(int64_t reset_most_ns)
+{
+    static const int64_t usual_s[] = {1, 2, 5, 10, 15, 20, 30, 60, 300, 900, 3600, 86400};
+
+    for (size_t i = 0; i < sizeof(usual_s) / sizeof(usual_s[0]); i++) {
+        if (reset_most_ns <= (usual_s[i] + 1) * FB_NS_PER_S) /* told in whole seconds */
+            return usual_s[i] * FB_NS_PER_S;
+    }
+    return reset_most_ns;
 }
 
 int64_t fb_show_told_window(const struct engine_told *t)
 {
-    /* Few say how long it is. Most have one of these, and no reset is further away. */
-    static const int64_t usual_s[] = {1, 2, 5, 10, 15, 20, 30, 60, 300, 900, 3600, 86400};
+    int64_t usual_ns = usual_window(t->reset_most_ns);
 
-    for (size_t i = 0; t->window_ns == 0 && i < sizeof(usual_s) / sizeof(usual_s[0]); i++) {
-        if (t->reset_most_ns <= (usual_s[i] + 1) * FB_NS_PER_S) /* told in whole seconds */
-            return usual_s[i] * FB_NS_PER_S;
-    }
-    return t->window_ns > 0 ? t->window_ns : t->reset_most_ns;
+    if (t->window_ns > 0)
+        return t->window_ns;
+    /* Of a short one it may be the rest, until the first has ended and another was told of. */
+    return usual_ns < LONG_NS && t->told_ns <= t->first_reset_ns ? 0 : usual_ns;
+}
+
+static bool is_about(double limit, double told)
+{
+    return limit >= TOLD_LEAST * told && limit <= TOLD_MOST * told;
+}
+
+/* What is left until a reset is believed, and nobody knows yet of how long a window that is. */
+static bool is_of_a_rest(const struct engine_told *t, const struct view_key *v)
+{
+    double rest = (double)v->quota_limit * 1e9 / (double)usual_window(t->reset_most_ns);
+
+    return v->quota_limit > 0 && t->reset_most_ns > 0 && fb_show_told_window(t) == 0 &&
+           t->refused_ns == 0 && v->flags & VIEW_KEY_LEARNED && is_about(v->limit, rest);
 }
 
 /*
- * So many in so long a time is what the server says; what is believed of a short window wavers
- * about it. Where the two are far apart it was found out that the server means something else.
+ * What is believed of a short window wavers about what is told. Where the two are far apart it was
+ * found out that the server means something else: not before two windows have passed.
  */
-static void limit_as_told(const struct engine_told *t, struct view_key *v)
+static bool is_believed(const struct engine_told *t, const struct view_key *v, double told,
+                        int64_t now_ns)
 {
-    double told = (double)v->quota_limit * 1e9 / (double)fb_max64(1, fb_show_told_window(t));
+    bool is_new = t->window_ns > 0 && t->refused_ns == 0 &&
+                  now_ns < t->first_reset_ns + fb_min64(t->window_ns, LONG_NS);
 
-    if (v->quota_limit == 0 || t->reset_most_ns <= 0 || !(v->flags & VIEW_KEY_LEARNED) ||
-        v->limit < TOLD_LEAST * told || v->limit > TOLD_MOST * told)
+    return is_new || is_about(v->limit, told);
+}
+
+/* So many in so long a time is what the server says, as long as it says it with its answers. */
+static void limit_as_told(const struct engine_key_state *s, struct view_key *v, int64_t now_ns)
+{
+    const struct engine_told *t = s->told;
+    int64_t window_ns = fb_show_told_window(t);
+    double told = (double)v->quota_limit * 1e9 / (double)fb_max64(1, window_ns);
+    bool is_silent = s->left_ns > t->told_ns + 2 * window_ns + LATE_NS;
+
+    if (v->quota_limit == 0 || t->reset_most_ns <= 0 || window_ns == 0 || is_silent ||
+        !(v->flags & VIEW_KEY_LEARNED) || !is_believed(t, v, told, now_ns))
         return;
-    v->flags |= VIEW_KEY_TOLD;
+    if (v->bound.by == BOUND_WINDOW && v->bound.rate < told)
+        return; /* whoever states less knows why */
+    v->flags = (v->flags | VIEW_KEY_TOLD) & ~VIEW_KEY_LEARNING;
     v->limit = told;
-    if (v->bound.by == BOUND_LEARNED)
-        v->bound.rate = told;
 }
 
 /*
@@ -127,8 +162,10 @@ static void bound_by_quota(const struct engine_told *t, struct view_key *v, int6
                          BOUND_QUOTA);
 }
 
-static void show_told(const struct engine_told *t, int64_t now_ns, struct view_key *v)
+static void show_told(const struct engine_key_state *s, int64_t now_ns, struct view_key *v)
 {
+    const struct engine_told *t = s->told;
+
     v->quota_limit = t->limit > 0 ? t->limit : 0;
     v->quota_left = t->remaining;
     v->quota_window_ns = t->window_ns;
@@ -141,9 +178,14 @@ static void show_told(const struct engine_told *t, int64_t now_ns, struct view_k
     fb_view_put(v->refused_item, sizeof(v->refused_item), t->item);
     fb_view_put(v->told_by, sizeof(v->told_by), t->header);
     /* What is told with every answer is no search in the dark. */
-    if (fb_view_key_has_quota(v, now_ns))
+    if (fb_view_key_has_quota(v, now_ns) && fb_show_told_window(t) > 0)
         v->flags &= ~VIEW_KEY_LEARNING;
-    limit_as_told(t, v);
+    if (is_of_a_rest(t, v))
+        v->flags |= VIEW_KEY_LEARNING;
+    limit_as_told(s, v, now_ns);
+    if (!(v->flags & VIEW_KEY_LEARNING))
+        fb_bound_tighten(&v->bound, v->limit,
+                         v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
     bound_by_quota(t, v, now_ns);
 }
 
@@ -151,7 +193,21 @@ void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct vie
 {
     memset(ret_key, 0, sizeof(*ret_key));
     show_limiter(s->limiter, now_ns, ret_key);
-    show_told(s->told, now_ns, ret_key);
+    show_told(s, now_ns, ret_key);
+}
+
+/* Whether anything was refused since it is known: how long that lasts is a guess before. */
+static bool has_refused(const struct engine_key_state *s, const struct fly_learned *known)
+{
+    struct body *b = fb_enter(s->limiter);
+
+    if (!b)
+        return false;
+    bool is_seen = fb_accountant_controller(&b->books) == &fb_controller_probe &&
+                   b->books.learned.probe.refused_ns != FB_LONG_AGO;
+    fb_leave(s->limiter);
+    return is_seen || s->refused > 0 || s->told->refused_ns > 0 ||
+           (strcmp(known->by, "probe") != 0 && known->reduction > 0.0);
 }
 
 int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
@@ -165,6 +221,10 @@ int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
     fb_show_limits(s, now_ns, &v);
     if (v.flags & VIEW_KEY_LEARNED)
         ret_learned->rate = v.flags & VIEW_KEY_LEARNING ? 0.0 : v.limit;
+    if (!has_refused(s, ret_learned))
+        ret_learned->recovery_ns = 0;
+    else if (strcmp(ret_learned->by, "probe") == 0 && s->told->retry_after_ns > 0)
+        ret_learned->recovery_ns = s->told->retry_after_ns; /* who tells it need not be guessed */
     return 0;
 }
 
@@ -268,6 +328,7 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->queued = s->queued;
     memcpy(v->queued_by, s->queued_by, sizeof(v->queued_by));
     v->oldest_ns = s->oldest_ns;
+    v->since_ns = s->queued > 0 ? fb_max64(s->left_ns, s->oldest_ns) : 0;
     v->in_flight = s->in_flight;
     v->requests = s->requests;
     v->refused = s->refused;
@@ -278,6 +339,6 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->failed_status = s->failures.status;
     fb_view_put(v->failed, sizeof(v->failed), s->failures.says);
     show_limiter(s->limiter, now_ns, v);
-    show_told(s->told, now_ns, v);
+    show_told(s, now_ns, v);
     show_wait(s, now_ns, v);
 }

@@ -18,12 +18,15 @@
  */
 void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key);
 
-/* How long the window is that a server tells of, as far as that can be seen: a second at least. */
+/*
+ * How long the window is that a server tells of, as far as that can be seen: a second at least. 0:
+ * that cannot be seen yet, for it may be the rest of a longer one.
+ */
 int64_t fb_show_told_window(const struct engine_told *t);
 
 /*
  * What was learned, with the limit that answers show as its rate: not the pace of the moment. 0:
- * none is known yet. -EINVAL as fly_limiter_learned().
+ * none is known yet, and likewise for how long a refusal lasts. -EINVAL as fly_limiter_learned().
  */
 int fb_show_learned(const struct engine_key_state *s, int64_t now_ns,
                     struct fly_learned *ret_learned) __attribute__((warn_unused_result));

@@ -60,6 +60,7 @@ struct meter {
     int64_t hold_until_ns; /* of the hold told last */
     bool was_learning;
     bool was_waiting;
+    double steady; /* measured when nothing had to wait for long */
 };
 
 /* Keys that the batch has had to do with. */

@@ -75,13 +75,31 @@ static struct fly_limiter *from_ledger(struct host *h, const struct engine_key *
     return NULL;
 }
 
+/* As it is in the ledger, for who only asks: a copy, under the limit of this process. */
+static struct fly_limiter *as_in_ledger(const struct host *h, const struct engine_key *k,
+                                        const char *spec, int64_t now_ns)
+{
+    struct fly_key key = {k->provider, k->pool, k->credential};
+    struct fly_limiter *l = NULL;
+
+    if (!h->ledger || fb_ledger_peek(h->ledger, &key, now_ns, &l) < 0)
+        return NULL;
+    if (fly_limiter_reconfigure(l, spec, now_ns, NULL) == 0)
+        return l;
+    fly_limiter_free(l);
+    return NULL;
+}
+
 static struct fly_limiter *limiter_of(void *user, const struct engine_key *k, int64_t now_ns,
                                       struct fly_error *err)
 {
     struct host *h = user;
     const char *spec = h->o.limit_of ? h->o.limit_of(h->o.user, k) : NULL;
-    struct fly_limiter *l = from_ledger(h, k, spec);
+    struct fly_limiter *l =
+        h->o.forgets ? as_in_ledger(h, k, spec, now_ns) : from_ledger(h, k, spec);
 
+    if (l && h->o.forgets)
+        return l; /* newer than what is remembered */
     if (!l)
         l = fly_limiter_new(spec, now_ns, fb_rng_next(&h->rng), err);
     if (l)
@@ -220,8 +238,11 @@ static void open_ledger(struct host *h)
 
     if (h->o.ledger && strcmp(h->o.ledger, "none") == 0)
         return;
+    if (h->o.forgets && !fb_ledger_is_there(h->o.ledger))
+        return;
     int rc = find_ledger(h, &err);
-    if (rc == 0 && fb_ledger_secret(h->ledger, h->secret, secret) == 0) {
+    const unsigned char *wanted = h->o.forgets ? NULL : h->secret;
+    if (rc == 0 && fb_ledger_secret(h->ledger, wanted, secret) == 0) {
         if (memcmp(secret, h->secret, sizeof secret) != 0) {
             memcpy(h->secret, secret, sizeof secret);
             fb_memory_keep_secret(h);

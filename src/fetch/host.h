@@ -50,7 +50,7 @@ struct host_options {
     const char *ledger; /* a path; NULL: where fly_ledger_open() looks; "none": no ledger */
     const char *folder; /* of the store; NULL: the usual one */
     bool no_store;      /* nothing is remembered */
-    bool forgets;       /* what is learned in this run is not written */
+    bool forgets;       /* nothing is sent: store and ledger are read, and stay as they are */
 
     /* Callbacks, clock, secret and limit are the host's: what is set there does not count. */
     struct engine_options engine;

@@ -123,13 +123,44 @@ static void introduce(struct fetch *f, struct view_batch *b)
         fb_view_put(b->list, sizeof b->list, f->o->list ? "standard input" : "command line");
     put_path(b->output, sizeof b->output, f->o->output ? f->o->output : f->o->folder);
     put_path(b->journal, sizeof b->journal, f->journal_path);
-    if (f->journal_path && f->o->command && f->o->list) /* URLs may hold what is secret */
-        fb_view_put(b->command, sizeof b->command, f->o->command);
-    else if (f->journal_path && f->o->is_submitted && f->o->list)
+    /* URLs may hold what is secret; and half a command would do something else. */
+    if (f->journal_path && f->o->command && f->o->list) {
+        if (strlen(f->o->command) < sizeof b->command)
+            fb_view_put(b->command, sizeof b->command, f->o->command);
+        else
+            b->command_is_long = 1;
+    } else if (f->journal_path && f->o->is_submitted && f->o->list)
         say_submit(f->o, b, b->command, sizeof b->command);
 }
 
-static void open_run(const struct fetch *f, struct live *v)
+/* Whether all that there is to do was done in earlier runs. */
+static bool is_done(struct fetch *f)
+{
+    int64_t total = f->found.resumed ? fb_fetch_total(f) : -1;
+    int64_t ended = 0;
+
+    for (int s = ENTRY_done; s < ENTRY_STATES; s++)
+        ended += (int64_t)f->found.items[s];
+    return total >= 0 && ended >= total;
+}
+
+/* Whether the record of the run that did it is there, and says so. */
+static bool is_recorded(const struct live *v, const char *folder)
+{
+    struct runs all = {0};
+    bool is_there = false;
+
+    if (fb_runs_read(folder, &all) < 0)
+        return false;
+    for (size_t i = 0; i < all.count; i++)
+        is_there |= strcmp(all.batch[i]->name, v->batch.name) == 0 && !all.batch[i]->running &&
+                    fb_view_batch_is_over(all.batch[i]);
+    fb_runs_free(&all);
+    return is_there;
+}
+
+/* What a run waited for is not forgotten because the same command was given once more. */
+static void open_run(struct fetch *f, struct live *v)
 {
     char name[VIEW_NAME];
     struct buffer folder = BUFFER_INIT;
@@ -138,6 +169,7 @@ static void open_run(const struct fetch *f, struct live *v)
     name_record(f, name, sizeof name);
     if (fb_state_folder_named(f->o->store, &folder, &err) == 0 && fb_buffer_text(&folder) &&
         fb_state_folder_make(folder.bytes, &err) == 0 &&
+        !(is_done(f) && is_recorded(v, folder.bytes)) &&
         fb_run_open(folder.bytes, name, &v->run) < 0)
         v->run = NULL; /* answers will know less; the batch needs nothing of it */
     fb_buffer_fini(&folder);
@@ -283,14 +315,14 @@ static size_t cause_of(struct view_batch *b, const char *cause)
 static void note_wait(struct live *v, const struct view_key *k, int64_t now_ns, int64_t span_ns)
 {
     struct view_batch *b = &v->batch;
-    bool was_short = b->held.ready_ns - b->held_ns < NS_PER_S;
+    bool was_short = fb_view_key_wait_ns(&b->held) < NS_PER_S;
 
     if (k->queued == 0 || k->ready_ns <= now_ns || !k->cause[0])
         return;
     size_t i = cause_of(b, k->cause);
     b->wait[i].span_ns += span_ns;
     v->wait_ns[i] += span_ns;
-    if (fb_view_key_waits(k, now_ns) || was_short) {
+    if (fb_view_key_wait_ns(k) >= NS_PER_S || was_short) {
         b->held = *k;
         b->held_ns = now_ns;
     }

@@ -120,6 +120,7 @@ static void read_earlier(const struct look *l, const struct view_key *v, struct 
                             .reset_ns = seen->quota_reset_ns,
                             .reset_most_ns = seen->quota_most_s * NS_PER_S};
 
+    /* Nobody knows any more when it began to be told: `first_reset_ns` is 0, and it is believed. */
     if (t.reset_ns <= l->now_ns) {
         t.remaining = t.limit;
         t.reset_ns = l->now_ns + fb_show_told_window(&t);
@@ -136,10 +137,14 @@ static void show(struct look *l, const struct engine_key_state *s)
     const char *said_by = "";
     const char *spec = fb_provider_spec(l->fetch, &s->key, &said_by);
 
+    struct engine_key_state asked = *s;
     char other[FB_SPEC_BYTES];
     bool is_alone;
 
-    fb_show_key(s, l->now_ns, v);
+    if (l->fetch->o->plan)
+        asked.queued = 0; /* the engine is paused: its limiter alone knows from when on it may */
+    fb_show_key(&asked, l->now_ns, v);
+    v->queued = s->queued;
     if (!l->fetch->o->plan && fb_host_other_limit(s->limiter, spec, other, &is_alone)) {
         spec = other;
         said_by = "another process";
@@ -171,12 +176,16 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
         return;
     show(l, s);
     struct eta_key *k = &l->key[i];
+    uint32_t flags = l->shown[i].flags;
+    bool climbs = flags & VIEW_KEY_CLIMBING;
+    bool is_told = flags & VIEW_KEY_TOLD; /* it climbs to what is told, and is there soon */
+    double pace = climbs && is_told ? l->shown[i].limit : fly_limiter_rate(s->limiter);
     *k = (struct eta_key){.todo = s->queued,
-                          .rate = lasting_pace(&l->shown[i], fly_limiter_rate(s->limiter)),
-                          .learning = l->shown[i].flags & VIEW_KEY_LEARNING,
-                          .climbs = l->shown[i].flags & VIEW_KEY_CLIMBING};
-    if (s->queued > 0 && s->ready_at_ns != FLY_NEVER && s->ready_at_ns > l->now_ns)
-        k->wait_ns = s->ready_at_ns - l->now_ns;
+                          .rate = lasting_pace(&l->shown[i], pace),
+                          .learning = flags & VIEW_KEY_LEARNING,
+                          .climbs = climbs && !is_told};
+    if (s->queued > 0 && l->shown[i].ready_ns != VIEW_NEVER && l->shown[i].ready_ns > l->now_ns)
+        k->wait_ns = l->shown[i].ready_ns - l->now_ns;
     read_window(l, &l->shown[i], k);
     read_quota(l, s->told, l->shown[i].spec, k);
     if (k->quota.limit == 0)
@@ -219,6 +228,18 @@ static double measure(struct meter *m, int64_t began_ns, int64_t now_ns, int64_t
     size_t oldest = m->count > METER_SAMPLES ? m->count % METER_SAMPLES : 0;
     int64_t span_ns = now_ns - m->sample[oldest].at_ns;
     return span_ns > 0 ? (double)(done - m->sample[oldest].done) / (double)span_ns * 1e9 : 0.0;
+}
+
+/* What was measured before a wait: while nothing may leave, fewer and fewer are counted. */
+static double lasting_rate(const struct look *l, double rate)
+{
+    struct meter *m = &l->fetch->meter;
+    bool waits = false;
+
+    for (size_t i = 0; i < l->busy; i++)
+        waits |= l->key[i].wait_ns >= NS_PER_S;
+    m->steady = waits ? m->steady : rate;
+    return m->steady;
 }
 
 static void put_key(const struct look *l, size_t i, struct progress *p)
@@ -278,7 +299,8 @@ void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progre
     if (s.keys <= KEYS_MANY)
         fb_engine_keys(f->engine, look_at_idle, l);
     spread(l, p->total - f->seen);
-    p->eta = fb_eta(l->key, l->busy, p->rate, s.in_flight >= f->o->engine.concurrency);
+    p->eta =
+        fb_eta(l->key, l->busy, lasting_rate(l, p->rate), s.in_flight >= f->o->engine.concurrency);
     if (l->busy > 0)
         put_key(l, p->eta.key, p);
 }

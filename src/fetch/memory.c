@@ -35,9 +35,10 @@
 struct row {
     struct table_entry entry;
     int64_t saved_s;
-    int64_t answers; /* of the engine's key, when it was saved last */
-    double rate;     /* likewise */
-    void *state;     /* owned */
+    int64_t answers;   /* of the engine's key, when it was saved last */
+    double rate;       /* likewise */
+    double recovery_s; /* how long refusals last that were seen in any run; 0: none was */
+    void *state;       /* owned */
     size_t state_size;
     char name[]; /* provider, pool, credential, each with its NUL */
 };
@@ -108,6 +109,7 @@ static int remember(void *context, const struct learned *l)
         return -ENOMEM;
     r->saved_s = l->saved_s;
     r->rate = l->rate;
+    r->recovery_s = l->recovery_s;
     return 0;
 }
 
@@ -234,10 +236,14 @@ void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_lim
         return;
 }
 
-/* A rate that has changed since it was saved last is an event, unless it is only stated. */
+/*
+ * A rate that has changed since it was saved last is an event, unless it is only stated. One that
+ * is not known yet is no lower one.
+ */
 static void note_change(struct host *h, struct row *r, const struct learned *row, const char *by)
 {
-    if (strcmp(by, "off") == 0 || fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
+    if (strcmp(by, "off") == 0 || row->rate <= 0.0 ||
+        fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
         return;
     struct learned_event e = {.key = row->key,
                               .at_s = row->saved_s,
@@ -252,6 +258,8 @@ static void note_change(struct host *h, struct row *r, const struct learned *row
 static bool put(struct host *h, struct row *r, const struct engine_key_state *s,
                 const struct fly_learned *known)
 {
+    if (known->recovery_ns > 0)
+        r->recovery_s = (double)known->recovery_ns / 1e9;
     struct learned row = {
         .key = {s->key.provider, s->key.provider, s->key.pool, s->key.credential},
         .state = r->state,
@@ -259,7 +267,7 @@ static bool put(struct host *h, struct row *r, const struct engine_key_state *s,
         .rate = known->rate,
         .reduction = known->reduction,
         .confidence = known->confidence,
-        .recovery_s = (double)known->recovery_ns / 1e9,
+        .recovery_s = r->recovery_s,
         .changed_s = known->changed_ns == FLY_ABSENT ? 0 : known->changed_ns / NS_PER_S,
         .saved_s = r->saved_s,
     };
@@ -323,7 +331,7 @@ static void forget_one(void *arg, struct table_entry *e)
     fb_free(r->state);
     r->state = NULL;
     r->state_size = 0;
-    r->rate = 0.0;
+    r->rate = r->recovery_s = 0.0;
     r->answers = -1;
 }
 

@@ -6,9 +6,11 @@
  * that the live line answers, how long the budget needs for what is queued.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/instant.h"
 #include "fetch/fetch_parts.h"
+#include "fetch/look.h"
 #include "fetch/paths.h"
 #include "util/buffer.h"
 #include "util/json.h"
@@ -62,11 +64,38 @@ static void add_times(const struct progress *p, struct buffer *to)
     fb_words_moment(end_ns, now_ns, p->zone_s, to);
 }
 
-static void add_text(const struct progress *p, struct buffer *to)
+/* The key that may begin last, of those that may not now: a hold that an earlier run has left. */
+static const struct view_key *waiting(const struct look *l)
+{
+    const struct view_key *last = NULL;
+
+    for (size_t i = 0; i < l->busy; i++) {
+        if (fb_view_key_waits(&l->shown[i], l->now_ns) &&
+            (!last || l->shown[i].ready_ns > last->ready_ns))
+            last = &l->shown[i];
+    }
+    return last;
+}
+
+static void add_wait(const struct view_key *v, const struct progress *p, struct buffer *to)
+{
+    add_row(to, "waits     until ");
+    fb_words_moment(v->ready_ns, v->seen_ns, p->zone_s, to);
+    fb_buffer_add_text(to, ", ");
+    fb_words_span(v->ready_ns - v->seen_ns, to);
+    fb_buffer_add_text(to, " from now: ");
+    fb_buffer_add_text(to, strcmp(v->cause, "hold") == 0 ? "a refusal holds " : v->cause);
+    fb_buffer_add_text(to, strcmp(v->cause, "hold") == 0 ? "" : " of ");
+    fb_view_key_name(v, to);
+}
+
+static void add_text(const struct progress *p, const struct view_key *v, struct buffer *to)
 {
     add_requests(p, to);
     if (p->total <= p->done)
         return;
+    if (v)
+        add_wait(v, p, to);
     if (p->eta.span_ns == FB_ETA_UNKNOWN)
         add_unknown(p, to);
     else
@@ -85,7 +114,7 @@ static void add_json(const struct progress *p, struct buffer *to)
 }
 
 /* The answer with --json, flyball.plan/1. */
-static void add_answer(const struct progress *p, struct buffer *to)
+static void add_answer(const struct progress *p, const struct view_key *v, struct buffer *to)
 {
     int64_t now_ns = p->now_s * NS_PER_S;
     bool is_known = p->eta.span_ns != FB_ETA_UNKNOWN && p->total > p->done;
@@ -95,6 +124,15 @@ static void add_answer(const struct progress *p, struct buffer *to)
     fb_json_bool(to, "at_least", p->total_grows);
     fb_json_int(to, "done", p->done);
     fb_json_bool(to, "learning", p->learning);
+    if (v) {
+        fb_json_name(to, "waits");
+        fb_buffer_add_char(to, '{');
+        fb_json_text(to, "provider", v->provider);
+        fb_json_text(to, "pool", v->pool);
+        fb_json_text(to, "cause", v->cause);
+        fb_words_json_instant(to, "until", v->ready_ns, v->seen_ns);
+        fb_buffer_add_char(to, '}');
+    }
     if (is_known && p->eta.bound != ETA_BOUND_NOTHING)
         fb_progress_bound_json(p, to);
     if (is_known)
@@ -120,16 +158,17 @@ void fb_plan_print(struct fetch *f)
 {
     struct buffer b = BUFFER_INIT;
     struct progress p;
+    struct look l;
 
     read_runs(f);
-    fb_pulse_read(f, &p);
+    fb_look(f, &l, &p);
     fb_runs_free(&f->runs);
     if (f->o->json)
-        add_answer(&p, &b);
+        add_answer(&p, waiting(&l), &b);
     else if (f->screen.mode == SCREEN_json)
         add_json(&p, &b);
     else
-        add_text(&p, &b);
+        add_text(&p, waiting(&l), &b);
     if (fb_buffer_text(&b))
         puts(b.bytes);
     (void)fflush(stdout);

@@ -116,10 +116,9 @@ static int open_host(struct run *r)
         .user = r,
         .limit_of = limit_of,
         .say = say,
-        /* Another process's limits are not changed by a question. */
-        .ledger = r->o->plan ? "none" : r->o->ledger,
+        .ledger = r->o->ledger,
         .folder = r->o->store,
-        .forgets = r->o->plan,
+        .forgets = r->o->plan, /* limits of other processes are not changed by a question */
         .engine = r->o->engine,
     };
     struct fly_error err = {""};

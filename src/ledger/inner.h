@@ -29,6 +29,19 @@ bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns);
 /* Whether it lies in a ledger, where others find what it knows. */
 bool fb_limiter_is_shared(const struct fly_limiter *l);
 
+/* Whether there is a ledger at `path`, NULL: where fly_ledger_open() looks. Makes nothing. */
+bool fb_ledger_is_there(const char *path);
+
+struct fly_key;
+
+/*
+ * A limiter of this process's own that goes on from where a key of a ledger is, under the same
+ * limit. The ledger stays as it is: nothing is stated, taken or told there. 0; -ENOENT: it does not
+ * know the key; or another negative errno.
+ */
+int fb_ledger_peek(struct fly_ledger *ledger, const struct fly_key *key, int64_t now_ns,
+                   struct fly_limiter **ret_limiter) __attribute__((warn_unused_result));
+
 #define FB_SPEC_BYTES 512 /* of a limit text in a ledger, its end included */
 
 /*

@@ -11,8 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <flyball/state.h>
+
 #include "core/spec.h"
+#include "core/state.h"
 #include "ledger/clock.h"
+#include "ledger/inner.h"
 #include "ledger/life.h"
 #include "util/alloc.h"
 
@@ -408,23 +412,76 @@ static int limiter_locked(struct fly_ledger *ledger, struct siphash_wide id, con
     return rc;
 }
 
+static struct siphash_wide id_of(const struct head *head, const struct fly_key *key)
+{
+    const char *const names[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
+                                 key->credential ? key->credential : ""};
+    struct siphash_secret secret = fb_siphash_secret(head->secret);
+
+    return fb_siphash_list(&secret, names, 3);
+}
+
 int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const struct spec *s,
                      const char *text, struct fly_limiter **ret_limiter, struct fly_error *err)
 {
     struct head *head = ledger->head;
-    const char *const names[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
-                                 key->credential ? key->credential : ""};
     struct share *g = NULL;
 
     if (strlen(text) >= FB_SLOT_SPEC_MAX)
         return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
     if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
         return fb_ledger_fail(err, EBUSY, "ledger", "another process keeps it and does not go on");
-    struct siphash_secret secret = fb_siphash_secret(head->secret);
-    int rc = limiter_locked(ledger, fb_siphash_list(&secret, names, 3), s, text, &g, err);
+    int rc = limiter_locked(ledger, id_of(head, key), s, text, &g, err);
     fb_robust_unlock(&head->lock, fb_life_me());
     if (rc == 0)
         *ret_limiter = &g->handle;
+    return rc;
+}
+
+/* What a slot knows, as it would be saved. */
+struct peek {
+    unsigned char state[FLY_STATE_BYTES];
+    size_t size;
+    char text[FB_SLOT_SPEC_MAX];
+};
+
+static int peek_locked(struct head *head, const struct fly_key *key, struct peek *ret_peek)
+{
+    fb_index_settle(head);
+    struct entry *e = fb_index_find(head, id_of(head, key));
+    if (!e)
+        return -ENOENT;
+    struct slot *slot = slot_of(head, e);
+    int rc = lock_slot(head, e, slot);
+    if (rc < 0)
+        return rc;
+    ret_peek->size = fb_state_bytes(&slot->body.books);
+    fb_state_write(&slot->body.books, books_now(head, slot), ret_peek->state);
+    memcpy(ret_peek->text, slot->spec, FB_SLOT_SPEC_MAX);
+    unlock_slot(slot);
+    return 0;
+}
+
+int fb_ledger_peek(struct fly_ledger *ledger, const struct fly_key *key, int64_t now_ns,
+                   struct fly_limiter **ret_limiter)
+{
+    struct head *head = ledger->head;
+    struct peek p;
+
+    if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
+        return -EBUSY;
+    int rc = peek_locked(head, key, &p);
+    fb_robust_unlock(&head->lock, fb_life_me());
+    if (rc < 0)
+        return rc;
+    struct fly_limiter *l = fly_limiter_new(p.text, now_ns, 1, NULL);
+    if (!l)
+        return -ENOMEM;
+    rc = fly_limiter_load(l, now_ns, 0, p.state, p.size, NULL);
+    if (rc == 0)
+        *ret_limiter = l;
+    else
+        fly_limiter_free(l);
     return rc;
 }
 

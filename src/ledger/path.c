@@ -2,9 +2,11 @@
 /* path.c - where the ledger of this user is when nobody says. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ledger/inner.h"
 #include "ledger/ledger.h"
 #include "util/text.h"
 
@@ -35,7 +37,8 @@ static int fits(const struct text *t, const char *path, struct fly_error *err)
     return t->left > 0 ? 0 : fb_ledger_fail(err, ENAMETOOLONG, path, "the name is too long");
 }
 
-int fb_ledger_path(char *path, size_t size, struct fly_error *err)
+/* `ret_folder`: so much of it is the folder; 0: it is for whoever has said it to make one. */
+static int name_ledger(char *path, size_t size, size_t *ret_folder, struct fly_error *err)
 {
     const char *said = variable("FLYBALL_LEDGER");
     const char *run = variable("XDG_RUNTIME_DIR");
@@ -43,6 +46,7 @@ int fb_ledger_path(char *path, size_t size, struct fly_error *err)
     struct text t;
 
     fb_text_init(&t, path, size);
+    *ret_folder = 0;
     if (said) {
         fb_text_add(&t, said);
         return fits(&t, path, err);
@@ -53,9 +57,31 @@ int fb_ledger_path(char *path, size_t size, struct fly_error *err)
         fb_text_add(&t, "-");
         fb_text_add_int(&t, (int64_t)geteuid());
     }
-    int rc = fits(&t, path, err);
-    if (rc == 0)
-        rc = make_folder(path, err);
+    *ret_folder = strlen(path);
     fb_text_add(&t, "/ledger");
-    return rc < 0 ? rc : fits(&t, path, err);
+    return fits(&t, path, err);
+}
+
+int fb_ledger_path(char *path, size_t size, struct fly_error *err)
+{
+    size_t folder;
+    int rc = name_ledger(path, size, &folder, err);
+
+    if (rc < 0 || folder == 0)
+        return rc;
+    char slash = path[folder];
+    path[folder] = '\0';
+    rc = make_folder(path, err);
+    path[folder] = slash;
+    return rc;
+}
+
+bool fb_ledger_is_there(const char *path)
+{
+    char found[FB_LEDGER_PATH_BYTES];
+    size_t folder;
+
+    if (!path && name_ledger(found, sizeof(found), &folder, NULL) < 0)
+        return false;
+    return access(path ? path : found, F_OK) == 0;
 }

@@ -42,8 +42,12 @@ void fb_view_batch_next(const struct view_batch *b, struct buffer *to)
                        : b->deferred > 0         ? " --deferred"
                                                  : NULL;
 
-    if (!b->command[0] || !more)
+    if (!more || !(b->command[0] || b->command_is_long))
         return;
+    if (b->command_is_long) { /* whoever has given it has it */
+        fb_buffer_add_text(to, "the same command again");
+        fb_buffer_add_text(to, more[0] ? ", with" : "");
+    }
     fb_buffer_add_text(to, b->command);
     if (!strstr(b->command, more))
         fb_buffer_add_text(to, more);

@@ -27,6 +27,7 @@ struct view_batch {
     char output[VIEW_BATCH_PATH];  /* "": standard output */
     char journal[VIEW_BATCH_PATH]; /* "": there is none */
     char command[VIEW_BATCH_PATH]; /* that goes on with it, without secrets; "": none */
+    uint32_t command_is_long;      /* there is one, but not here: it does not fit */
 
     int64_t pid;
     uint32_t running;
@@ -59,7 +60,7 @@ struct view_batch {
 
     int64_t wait_count;
     struct view_wait wait[VIEW_BATCH_CAUSES];
-    struct view_key held; /* as it was when it last had to wait for a second or more ... */
+    struct view_key held; /* as it was when it last had to wait, for a second or more if ever ... */
     int64_t held_ns;      /* ... which was then; 0: never */
 
     int64_t key_count; /* in all; at most VIEW_BATCH_KEYS are here */
@@ -86,8 +87,8 @@ bool fb_view_batch_is_over(const struct view_batch *b);
 
 /*
  * Append the command that does what is left, of one that does not run; with --retry-failed or
- * --deferred where all have ended and some not well. Nothing where nothing is left, or no command
- * is known.
+ * --deferred where all have ended and some not well. One that is too long to be kept is said in
+ * words. Nothing where nothing is left, or no command is known.
  */
 void fb_view_batch_next(const struct view_batch *b, struct buffer *to);
 

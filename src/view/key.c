@@ -47,6 +47,13 @@ bool fb_view_key_waits(const struct view_key *k, int64_t now_ns)
     return k->ready_ns != VIEW_NEVER && k->ready_ns - now_ns >= NS_PER_S;
 }
 
+int64_t fb_view_key_wait_ns(const struct view_key *k)
+{
+    bool is_known = k->since_ns > 0 && k->ready_ns != VIEW_NEVER && k->ready_ns > k->since_ns;
+
+    return is_known ? k->ready_ns - k->since_ns : 0;
+}
+
 /* A hold lasts as long as was told and a little longer, by chance. */
 static bool is_told_to_wait(const struct view_key *k)
 {

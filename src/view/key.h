@@ -29,6 +29,7 @@
 #define VIEW_KEY_SPENT    64u  /* and that because what was learned is used up until then */
 #define VIEW_KEY_WRONG    128u /* all that was answered lately was 4xx: the requests are wrong */
 #define VIEW_KEY_TOLD     256u /* `limit` is what the server tells of its window */
+#define VIEW_KEY_SHARED   512u /* what it waits for is of the ledger, not of a batch */
 
 struct view_key {
     char provider[VIEW_NAME];
@@ -39,6 +40,7 @@ struct view_key {
     int64_t queued;
     int64_t queued_by[FB_QUEUE_LEVELS]; /* the most urgent first */
     int64_t oldest_ns;                  /* since when the oldest of those is queued; 0: none is */
+    int64_t since_ns; /* since then nothing has left, though something is queued; 0: nothing is */
     int64_t in_flight;
     double rate; /* sent a second, in the last seconds */
     uint32_t flags;
@@ -99,6 +101,9 @@ bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns);
 
 /* Whether it begins anew in a moment: however little is left, nobody need look. */
 bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns);
+
+/* How long a wait is in all, of which this is a look: since the last one left. 0: not known. */
+int64_t fb_view_key_wait_ns(const struct view_key *k);
 
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);

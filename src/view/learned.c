@@ -58,6 +58,8 @@ static void add_row(struct view_table *t, const struct view_learned_row *r, int6
     fb_view_table_next(t);
     if (r->recovery_ns > 0)
         fb_view_add_short(r->recovery_ns, &t->text);
+    else
+        fb_buffer_add_char(&t->text, '-');
     fb_view_table_next(t);
     fb_view_table_add(t, r->by);
     add_ago(r->changed_ns, now_ns, &t->text);
@@ -95,7 +97,8 @@ void fb_view_learned_text(const struct view_learned *v, const struct view_style 
     struct view_table t;
 
     if (v->row_count == 0) {
-        fb_buffer_add_text(to, "Nothing has been learned yet. Try: flyball demo\n");
+        fb_buffer_add_text(to, v->after_demo ? VIEW_AFTER_DEMO
+                                             : "Nothing has been learned yet. Try: flyball demo\n");
         return;
     }
     fb_view_table_init(&t, COLUMNS, COLUMN_COUNT);
@@ -128,7 +131,10 @@ static void add_row_json(const struct view_learned_row *r, int64_t now_ns, struc
     fb_json_real(to, "limit_per_s", r->rate, 4);
     fb_json_real(to, "reduction", r->reduction, 4);
     fb_json_real(to, "confidence", r->confidence, 3);
-    fb_words_json_span(to, "recovery_s", r->recovery_ns);
+    if (r->recovery_ns > 0)
+        fb_words_json_span(to, "recovery_s", r->recovery_ns);
+    else
+        fb_json_text(to, "recovery_s", NULL);
     fb_words_json_instant(to, "changed", r->changed_ns, now_ns);
     fb_words_json_instant(to, "saved", r->saved_ns, now_ns);
     fb_buffer_add_char(to, '}');

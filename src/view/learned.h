@@ -37,6 +37,7 @@ struct view_learned {
     size_t row_count;
     const struct view_learned_event *event; /* the newest first */
     size_t event_count;
+    bool after_demo; /* only a demo has run, which keeps nothing */
 };
 
 /* With style->verbose the events, too; in JSON they always are. */

@@ -202,7 +202,8 @@ void fb_view_limits_text(const struct view_limits *v, const struct view_style *s
 
     if (v->key_count == 0) {
         fb_buffer_add_text(to, v->hidden > 0 ? "No limit is in use now; --all shows those known.\n"
-                                             : "No limit is known yet. Try: flyball demo\n");
+                               : v->after_demo ? VIEW_AFTER_DEMO
+                                               : "No limit is known yet. Try: flyball demo\n");
         return;
     }
     fb_buffer_add_text(to, "Rate Limit Status: ");

@@ -13,7 +13,8 @@
 struct view_limits {
     const struct view_key *key; /* in the order in which they are shown */
     size_t key_count;
-    size_t hidden; /* left out, for which --all would be needed */
+    bool after_demo; /* only a demo has run, which keeps nothing of what it learned */
+    size_t hidden;   /* left out, for which --all would be needed */
 };
 
 /* In the order of how much is left: the first is the worst. */

@@ -2,8 +2,10 @@
 /* status.c - one batch with all there is to say, or a table of several; and the daemon's keys. */
 #include "view/status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "util/json.h"
 #include "util/text.h"
 #include "view/rows.h"
@@ -262,23 +264,60 @@ void fb_view_status_text(const struct view_status *v, const struct view_style *s
 
 /* ------------------------------------------------------------------------------------- as JSON */
 
-/* Of a key in several batches what was seen last; of two that were seen at once, the first. */
-static bool is_newest(const struct view_status *v, const struct view_key *k)
+/* A key of a batch, and the how manieth of all it is. */
+struct placed {
+    const struct view_key *key;
+    size_t at;
+};
+
+/* Alike ones together; of those what was seen last first, and of two seen at once the first. */
+static int by_name(const void *a, const void *b)
 {
-    bool is_behind = false; /* the one that is looked at */
+    const struct placed *x = a;
+    const struct placed *y = b;
+    int order = strcmp(x->key->provider, y->key->provider);
 
-    for (size_t b = 0; b < v->batch_count; b++) {
-        for (size_t i = 0; i < fb_view_batch_keys(v->batch[b]); i++) {
-            const struct view_key *other = &v->batch[b]->key[i];
+    if (order == 0)
+        order = strcmp(x->key->pool, y->key->pool);
+    if (order == 0)
+        order = strcmp(x->key->credential, y->key->credential);
+    if (order == 0 && x->key->seen_ns != y->key->seen_ns)
+        order = x->key->seen_ns > y->key->seen_ns ? -1 : 1;
+    return order != 0 ? order : x->at < y->at ? -1 : 1;
+}
 
-            is_behind |= other == k;
-            if (other != k && other->seen_ns >= k->seen_ns + is_behind &&
-                strcmp(other->provider, k->provider) == 0 && strcmp(other->pool, k->pool) == 0 &&
-                strcmp(other->credential, k->credential) == 0)
-                return false;
-        }
-    }
-    return true;
+static int by_place(const void *a, const void *b)
+{
+    return ((const struct placed *)a)->at < ((const struct placed *)b)->at ? -1 : 1;
+}
+
+static bool is_same(const struct view_key *a, const struct view_key *b)
+{
+    return strcmp(a->provider, b->provider) == 0 && strcmp(a->pool, b->pool) == 0 &&
+           strcmp(a->credential, b->credential) == 0;
+}
+
+/* The keys of all batches, each once, as it was seen last, in their order. NULL: out of memory. */
+static struct placed *newest_keys(const struct view_status *v, size_t *ret_count)
+{
+    size_t count = 0, kept = 0;
+
+    for (size_t b = 0; b < v->batch_count; b++)
+        count += fb_view_batch_keys(v->batch[b]);
+    struct placed *all = fb_alloc_raw((count + 1) * sizeof *all);
+    if (!all)
+        return NULL;
+    count = 0;
+    for (size_t b = 0; b < v->batch_count; b++)
+        for (size_t i = 0; i < fb_view_batch_keys(v->batch[b]); i++, count++)
+            all[count] = (struct placed){&v->batch[b]->key[i], count};
+    qsort(all, count, sizeof *all, by_name);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || !is_same(all[kept - 1].key, all[i].key))
+            all[kept++] = all[i];
+    qsort(all, kept, sizeof *all, by_place);
+    *ret_count = kept;
+    return all;
 }
 
 /* A daemon has keys of its own; of files they are those of the batches, each once. */
@@ -291,15 +330,14 @@ static void add_keys_json(const struct view_status *v, int64_t now_ns, struct bu
         fb_buffer_add_text(to, between);
         fb_view_key_json(&v->key[i], now_ns, to);
     }
-    for (size_t b = 0; !has_own && b < v->batch_count; b++) {
-        for (size_t i = 0; i < fb_view_batch_keys(v->batch[b]); i++) {
-            if (!is_newest(v, &v->batch[b]->key[i]))
-                continue;
-            fb_buffer_add_text(to, between);
-            fb_view_key_json(&v->batch[b]->key[i], now_ns, to);
-            between = ",";
-        }
+    size_t count = 0;
+    struct placed *keys = has_own ? NULL : newest_keys(v, &count);
+    to->failed |= !has_own && !keys;
+    for (size_t i = 0; i < count; i++, between = ",") {
+        fb_buffer_add_text(to, between);
+        fb_view_key_json(keys[i].key, now_ns, to);
     }
+    fb_free(keys);
 }
 
 static void add_json(const char *command, const struct view_status *v, int64_t now_ns,

@@ -46,6 +46,11 @@ struct view_style {
     int64_t zone_s; /* of the clock on the wall, east of Greenwich */
 };
 
+/* Where nothing is known, and a demo has run: whoever has seen it learn asks where that is. */
+#define VIEW_AFTER_DEMO                                                               \
+    "The demo keeps nothing of what it learned: its API was its own, and has gone.\n" \
+    "Try: flyball fetch urls.txt\n"
+
 /* "holding" */
 const char *fb_view_state_name(enum view_state s);
 

@@ -172,6 +172,8 @@ static void add_rule(const struct view_why *v, int64_t now_ns, struct buffer *to
         fb_buffer_add_text(to, "status ");
         fb_buffer_add_int(to, k->refused_status);
         fb_buffer_add_text(to, ", without a time");
+    } else if (is_hold && k->flags & VIEW_KEY_SHARED) {
+        fb_buffer_add_text(to, "a server told it to another run");
     } else if (is_quota || is_told(k)) {
         fb_buffer_add_text(to, k->told_by[0] ? k->told_by : "limit headers of its answers");
         fb_buffer_add_text(to, ": ");
@@ -189,7 +191,7 @@ static void add_rule(const struct view_why *v, int64_t now_ns, struct buffer *to
         fb_buffer_add_text(to, k->said_by[0] ? " (" : "");
         fb_buffer_add_text(to, k->said_by);
         fb_buffer_add_text(to, k->said_by[0] ? ")" : "");
-    } else if (k->limit > 0.0 && k->flags & VIEW_KEY_LEARNED) {
+    } else if (k->limit > 0.0 && k->flags & VIEW_KEY_LEARNED && !(k->flags & VIEW_KEY_LEARNING)) {
         fb_buffer_add_text(to, "learned: ");
         fb_view_key_limit(k, to);
         fb_buffer_add_text(to, ", confidence ");

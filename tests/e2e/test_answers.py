@@ -28,7 +28,7 @@ class Asker(Batch):
     def ask_json(self, *words, code=0):
         """The answer, which is as its schema says."""
         done = self.ask(*words, '--json')
-        assert done.returncode == code, done.stderr
+        assert code in (None, done.returncode), done.stderr
         told = json.loads(done.stdout)
         check_answer(told, words[0])
         return told
@@ -156,6 +156,16 @@ def test_status_says_what_is_left_to_do(asker, api):
     assert asker.ask('status', 'other').stdout.count('--retry-failed') == 1
 
 
+def test_a_command_that_is_too_long_to_keep_is_not_offered_cut(asker):
+    urls = asker.write(['http://127.0.0.1:9/'])
+    words = ['--jsonl', asker.out, '--retries', '0', '--limit', 'rate=50/s' + ' ' * 600]
+    assert asker.run(urls, *words).returncode == 3
+    text = asker.ask('status', 'list').stdout
+    assert re.search(r'^  go on +the same command again, with --retry-failed$', text, re.M), text
+    assert asker.ask_json('why', 'last')['next'] == 'the same command again, with --retry-failed'
+    assert 'command' not in asker.ask_json('status')['batches'][0]
+
+
 def test_rates_have_names_and_keys_are_told(asker, api, running):
     wait_for(lambda: asker.batches()[0]['items']['ok'] > 8, running)
     told = asker.ask_json('status')
@@ -269,8 +279,9 @@ def test_a_pace_is_not_shown_as_a_limit(asker, api):
     """Nothing has refused: limits knows of no limit, and so does learned."""
     assert asker.run(f'{api}/{{1..9}}', '--jsonl', asker.out, '-q').returncode == 0
     row, = asker.ask_json('learned')['learned']
+    assert row['recovery_s'] is None, 'nothing was refused, and it is said how long that lasts'
     assert row['limit_per_s'] == 0 and 'learned_per_s' not in asker.ask_json('limits')['limits'][0]
-    assert re.search(r'^127\.0\.0\.1:\d+ +- +- +', asker.ask('learned').stdout, re.M)
+    assert re.search(r'^127\.0\.0\.1:\d+ +- +- +\d+ % +- +', asker.ask('learned').stdout, re.M)
 
 
 def test_learned_is_shown_and_forgotten(asker):
@@ -290,6 +301,16 @@ def test_learned_is_shown_and_forgotten(asker):
     assert asker.ask('learned', 'reset', name, '--yes').stdout == 'forgotten: 1\n'
     assert asker.ask_json('learned')['learned'] == []
     assert asker.ask('learned', 'rest').returncode == 2
+
+
+def test_a_limit_is_never_lowered_to_nothing(asker, api):
+    """What begins anew has no limit yet: that is no change of one."""
+    words = ['--jsonl', asker.out, '--ledger', 'none', '--fresh', '-q']
+    asker.run(f'{api}/{{1..5}}', *words, '--limit', 'adapt=aimd rate=50/s')
+    asker.run(f'{api}/{{1..5}}', *words)
+    told = asker.ask_json('learned')
+    assert told['learned'][0]['limit_per_s'] == 0
+    assert [e['after_per_s'] for e in told['events']] == [50], told['events']
 
 
 def test_a_stated_limit_does_not_undo_what_was_learned(asker):
@@ -354,6 +375,7 @@ def test_after_the_end_it_is_told_what_it_waited_for(asker):
     wait_for(lambda: asker.ask_json('why', 'last')['verdict'] == 'waited')
     told = asker.ask_json('why', 'last')
     assert told['cause'] == 'hold' and 1.5 < told['lasted_s'] < 30
+    assert 1 <= asker.ask_json('learned')['learned'][0]['recovery_s'] <= 4, 'it was told to be 2'
     assert [w for w in told['waits'] if w['cause'] == 'hold' and w['span_s'] > 0]
     text = asker.ask('why', 'last').stdout
     for line in (r'. waits no longer; it did for [\d.]+ s, until .* ago \(\d\d:\d\d:\d\d\)',
@@ -362,6 +384,39 @@ def test_after_the_end_it_is_told_what_it_waited_for(asker):
                  r'  batch    fetch-[0-9a-f]{16}, \d+ of 300 \(\d+ %\)',
                  r'  in all   .*\bhold [\d.]+ m?s.*', r'  next     flyball fetch .*'):
         assert re.search(f'^{line}$', text, re.M), (line, text)
+
+
+def test_the_whole_length_of_a_wait_is_told(asker, api):
+    """Not what was left of it when it was looked at last."""
+    urls = asker.write([f'{api}/{i}' for i in range(4)])
+    assert asker.run(urls, '--jsonl', asker.out, '--limit', 'rate=0.7/s burst=1').returncode == 0
+    told = asker.ask_json('why', 'last')
+    assert told['cause'] == 'bucket' and 1.38 < told['lasted_s'] < 1.48, told
+    assert 'it did for 1.4 s, until ' in asker.ask('why', 'last').stdout
+
+
+def test_a_rerun_with_nothing_to_do_leaves_the_record(asker):
+    with Mock('--limit', 'rate=20/s burst=5 penalty=2s', '--dialect', 'retry-after') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(40)])
+        words = [urls, '--jsonl', asker.out, '--limit', 'rate=15/s burst=8']
+        assert asker.run(*words).returncode == 0
+        first = asker.ask_json('why', 'last')
+        assert [w for w in first['waits'] if w['cause'] == 'hold'], first
+        again = asker.run(*words)
+        assert again.returncode == 0 and 'nothing is left to do' in again.stderr
+        assert again.stderr.splitlines()[-1].startswith('0 done in '), again.stderr
+        for word in ('last', 'list'):
+            told = asker.ask_json('why', word)
+            assert [told[k] for k in ('waits', 'verdict', 'next')] == \
+                   [first[k] for k in ('waits', 'verdict', 'next')]
+        # A record that does not say so is written anew, and so is that of a run with more to do.
+        for record in (asker.folder / 'state').rglob('*.run'):
+            record.unlink()
+        assert asker.run(*words).returncode == 0
+        assert asker.batches()[0]['items'] == {**asker.batches()[0]['items'], 'ok': 40, 'total': 40}
+        assert 'waits' not in asker.ask_json('why', 'last')
+        assert asker.run(*words, '--fresh').returncode == 0
+        assert asker.batches()[0]['requests'] >= 40
 
 
 def test_why_it_waits_for_a_hold(asker):
@@ -383,6 +438,53 @@ def test_why_it_waits_for_a_hold(asker):
         assert told['verdict'] == 'waits' and told['cause'] == 'hold'
 
 
+def hold_elsewhere(asker, url):
+    """A run with other records than ours is refused for a minute: the ledger is all we share."""
+    other = Asker(asker.folder)
+    other.env = {**asker.env, 'XDG_STATE_HOME': str(asker.folder / 'elsewhere')}
+    process = other.start(other.write([f'{url}/{i}' for i in range(30)], name='theirs'),
+                          '--jsonl', 'theirs.jsonl', '--limit', 'adapt=off')
+    wait_for(lambda: other.ask_json('why', 'theirs.jsonl', code=None).get('cause') == 'hold',
+             process)
+    stop(process)
+    return other
+
+
+def test_a_hold_that_another_run_was_told(asker):
+    """A fetch that began now would obey it: so the plan begins after it, and why names it."""
+    with Mock('--limit', 'rate=5/s burst=5 penalty=60s', '--dialect', 'retry-after') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        ours = [asker.write([f'{url}/{i}' for i in range(100)]), '--jsonl', asker.out]
+        process = asker.begin(*ours, '--limit', 'rate=2/s burst=1')
+        stop(process)
+        assert asker.ask_json('why', 'list')['cause'] != 'hold'
+        other = hold_elsewhere(asker, url)
+        for word in (url, url.removeprefix('http://'), 'list', 'last'):
+            told = asker.ask_json('why', word)
+            assert told['verdict'] == 'waits' and told['cause'] == 'hold', (word, told)
+            assert 30 < told['until_in_s'] <= 62, told
+            assert 'ledger' in told['source'], told
+        assert asker.ask_json('limits')['limits'][0]['state'] == 'holding'
+        for more in ([], ['--rate', '2/s']):
+            plan = json.loads(asker.run(*ours, '--plan', '--json', *more).stdout)
+            check_answer(plan, 'plan')
+            assert plan['waits']['cause'] == 'hold' and 30 < plan['waits']['until_in_s'] <= 62
+        assert plan['duration_s'] > plan['waits']['until_in_s'] + 40
+        text = asker.run(*ours, '--plan').stdout
+        assert re.search(r'^waits +until [\d:]{8}, .* from now: a refusal holds 127', text, re.M)
+        # Without a ledger it is the store that knows.
+        other.env['FLYBALL_LEDGER'] = str(asker.folder / 'none')
+        for record in (asker.folder / 'elsewhere').rglob('*.run'):
+            record.unlink()
+        told = other.ask_json('why', url)
+        assert told['verdict'] == 'waits' and told['cause'] == 'hold', told
+        assert not (asker.folder / 'none').exists(), 'a question has made a ledger'
+        words = [asker.write([f'{url}/x']), '--plan', '--json', '--jsonl', 'x.jsonl',
+                 '--limit', 'adapt=off']
+        assert json.loads(other.run(*words).stdout)['waits']['cause'] == 'hold'
+        assert not (asker.folder / 'none').exists()
+
+
 def test_what_is_asked_for_is_shown_without_its_query(asker):
     for word in ('api.example.com/x?token=canary', 'http://api.example.com/x?token=canary'):
         done = asker.ask('why', word)
@@ -399,7 +501,10 @@ def test_why_it_is_deferred_or_failed(asker):
     deferred = [r['id'] for r in asker.results() if r['outcome'] == 'deferred']
     told = asker.ask_json('why', deferred[0])
     assert told['verdict'] == 'deferred' and told['until_in_s'] > 60
-    assert {d['id'] for d in asker.ask_json('deferred')['deferred']} == set(deferred)
+    rows = asker.ask_json('deferred')['deferred']
+    assert {d['id'] for d in rows} == set(deferred)
+    for said in [told['sentence'], *(d['reason'] for d in rows)]:
+        assert said and not re.search(r'\bin \d|\bago\b', said), 'a word that is false later'
     assert f'{len(deferred)} put off' in asker.ask('why', 'last').stdout
     urls = asker.write(['http://127.0.0.1:9/'], name='other')
     asker.run(urls, '--jsonl', 'o.jsonl', '--retries', '0')

@@ -107,6 +107,28 @@ def test_a_hold_is_explained(batch):
                         line)
 
 
+def test_what_headers_tell_is_no_search(batch):
+    """60 in 10 s is what the first answer says: nothing is learned from then on."""
+    with Mock('--limit', 'fixed=60/10s', '--dialect', 'ietf') as api:
+        seen = on_terminal(batch, 100, f'http://127.0.0.1:{api.port}/{{1..12}}', '--jsonl',
+                           batch.out)[1]
+    told = [line for line in drawn(seen) if ' left' in line and '12/12' not in line]
+    assert told and not [line for line in told if '?' in line or 'learning' in line], told
+    assert 'of 6.00' in told[0] or 'bound by' in told[0], told[0]
+
+
+def test_while_it_waits_the_end_does_not_move_away(batch):
+    """No limit is known: what is counted while nothing may leave says nothing about the rest."""
+    with Mock('--limit', 'rate=50/s burst=3 penalty=6s', '--dialect', 'retry-after') as api:
+        done = batch.run(f'http://127.0.0.1:{api.port}/{{1..8}}', '--jsonl', batch.out,
+                         '--limit', 'adapt=off concurrency=40', '--progress=json')
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    held = [line for line in lines if line['type'] == 'progress' and line['done'] == 3]
+    assert len(held) >= 3, lines
+    ends = [line['eta'] for line in held if 'eta' in line]
+    assert len(set(ends)) <= 2, ends  # it is in whole seconds
+
+
 def test_mistakes(batch):
     for option in ('--progress=quick', '--color=red'):
         done = batch.run('http://127.0.0.1:1/', option)

@@ -200,7 +200,8 @@ static void a_short_window_is_no_limit_of_the_moment(void **state)
     struct view_key k = look(&r);
     assert_int_equal(k.quota_left, 9);
     assert_true(k.quota_reset_ns > k.seen_ns + 7 * S);
-    assert_int_equal(k.bound.by, BOUND_LEARNED);
+    assert_int_equal(k.bound.by, BOUND_NOTHING);
+    check_cell(put_rate, &k, r.now_ns, "0.00 / ?");
     rig_fini(&r);
 }
 
@@ -238,6 +239,10 @@ static void so_many_in_so_long_a_time_are_shown_as_told(void **state)
         r.plan = tells_of_a_moment;
         get(&r, 1);
         rig_run(&r);
+        assert_false(look(&r).flags & VIEW_KEY_TOLD); /* it may be the rest of a longer one */
+        rig_run_until(&r, r.now_ns + 3 * S);
+        get(&r, 1);
+        rig_run(&r);
         struct view_key k = look(&r);
         assert_true(k.flags & VIEW_KEY_TOLD);
         assert_true(k.limit == 10.0 && k.bound.rate == 10.0);
@@ -250,6 +255,92 @@ static void so_many_in_so_long_a_time_are_shown_as_told(void **state)
     get(&r, 1);
     rig_run(&r);
     assert_false(look(&r).flags & VIEW_KEY_TOLD);
+    rig_fini(&r);
+}
+
+static struct plan tells_of_a_window(struct rig *r, const struct attempt_request *q)
+{
+    (void)q;
+    if (r->more) /* nothing is told any more */
+        return (struct plan){.answer_ns = 10 * MS};
+    return (struct plan){.answer_ns = 10 * MS,
+                         .header = {{"RateLimit-Policy", "\"default\";q=60;w=10"},
+                                    {"RateLimit", "\"default\";r=59;t=5"}}};
+}
+
+/* 59 until a reset in 5 s, of 60 in 10 s: so it is said, and so it is shown. */
+static void what_is_told_is_shown_from_the_first_answer_on(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "");
+    r.plan = tells_of_a_window;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_true(k.flags & VIEW_KEY_TOLD);
+    assert_true(k.limit == 6.0 && k.bound.rate == 6.0 && learned_of(&r) == 6.0);
+    rig_fini(&r);
+}
+
+/* 60 and a reset in 9 s: it may be a minute that is nearly over. */
+static void the_rest_of_a_window_is_no_limit(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "");
+    r.plan = tells_of_some_seconds;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_false(k.flags & VIEW_KEY_TOLD);
+    assert_true(k.flags & VIEW_KEY_LEARNING && k.bound.by == BOUND_NOTHING);
+    assert_true(learned_of(&r) == 0.0);
+    rig_fini(&r);
+}
+
+/* A minute's worth of answers without a word about it: whoever told may have changed his mind. */
+static void what_is_told_no_longer_is_not_told(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "adapt=step rate=6/s");
+    r.plan = tells_of_a_window;
+    get(&r, 1);
+    rig_run(&r);
+    rig_run_until(&r, r.now_ns + 60 * S);
+    assert_true(look(&r).flags & VIEW_KEY_TOLD); /* nothing was asked: nothing was not told */
+    r.more = &r;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_false(k.flags & VIEW_KEY_TOLD);
+    rig_fini(&r);
+}
+
+/* Of what is told and what the user states the smaller one binds. */
+static void a_stated_window_below_what_is_told_binds(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    open_under(&r, "adapt=step rate=5.5/s margin=0% window=58/10s");
+    r.plan = tells_of_a_window;
+    get(&r, 1);
+    rig_run(&r);
+    struct view_key k = look(&r);
+    assert_false(k.flags & VIEW_KEY_TOLD);
+    assert_true(k.bound.rate < 5.9);
+    rig_fini(&r);
+    open_under(&r, "adapt=step rate=5.5/s margin=0% window=90/10s");
+    r.plan = tells_of_a_window;
+    get(&r, 1);
+    rig_run(&r);
+    k = look(&r);
+    assert_true(k.flags & VIEW_KEY_TOLD && k.limit == 6.0 && k.bound.rate == 6.0);
     rig_fini(&r);
 }
 
@@ -428,6 +519,10 @@ int main(void)
         cmocka_unit_test(a_quota_of_a_moment_is_no_limit_to_show),
         cmocka_unit_test(a_short_window_is_no_limit_of_the_moment),
         cmocka_unit_test(so_many_in_so_long_a_time_are_shown_as_told),
+        cmocka_unit_test(what_is_told_is_shown_from_the_first_answer_on),
+        cmocka_unit_test(the_rest_of_a_window_is_no_limit),
+        cmocka_unit_test(what_is_told_no_longer_is_not_told),
+        cmocka_unit_test(a_stated_window_below_what_is_told_binds),
         cmocka_unit_test(a_limit_that_was_not_met_is_none),
         cmocka_unit_test(the_largest_figures_are_reckoned_with),
         cmocka_unit_test(a_learned_limit_binds_where_nothing_else_does),
