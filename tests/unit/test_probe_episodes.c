@@ -603,6 +603,15 @@ static void a_share_that_ends_is_forgotten(void **state)
     p->soft_gap = 1;
     request(&h, 503);
     assert_true(fb_probe_stumbles(p) && p->window_s == 60.0f);
+
+    h = stumbling(); /* one that was guessed is none, and nothing echoes in it */
+    p->soft_row = SOFT_ROW_MAX - 1;
+    p->since_refusal = 2;
+    p->window_s = 60.0f;
+    p->echoes = 2;
+    p->soft_gap = 1;
+    request(&h, 503);
+    assert_true(fb_probe_stumbles(p) && p->window_s == 0.0f && p->echoes == 0);
 }
 
 /* What was sent before the cut does not say whether it helped. */

@@ -62,6 +62,7 @@ static void forget_them(struct probe *p)
     if (p->told_reset_ns == FB_LONG_AGO) {
         p->window_s = 0.0f;
         p->opening_seen = false;
+        p->echoes = 0; /* else nothing would be measured anew */
     }
     fb_probe_climb_again(p);
 }
