@@ -107,7 +107,8 @@ static int64_t room_ns(const struct probe *p, int64_t bin, unsigned most)
 
     if (taken(p) < most)
         return count_of(p, p->slot_bin) < BIN_MOST ? FB_LONG_AGO : (bin + 1) * BIN_NS;
-    while (steps < BINS && count_of(p, p->slot_bin + steps) == 0)
+    assert(count_of(p, p->slot_bin) > 0); /* so it ends */
+    while (count_of(p, p->slot_bin + steps) == 0)
         steps++;
     return (bin + steps) * BIN_NS;
 }
