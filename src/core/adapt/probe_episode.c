@@ -12,9 +12,8 @@
 
 #include "core/adapt/probe_parts.h"
 
-#define LINE_MOST_S   0.18f /* latency: what takes longer is in service, not under way */
-#define HALF_MINUTE_S 30.3f /* a ping that is refused then proves that the window is longer */
-#define LINE_LEAST    6 /* in flight over an uneven line: of fewer none are too many by chance */
+#define LINE_MOST_S 0.18f /* latency: what takes longer is in service, not under way */
+#define LINE_LEAST  6     /* in flight over an uneven line: of fewer none are too many by chance */
 
 /* Windows as people choose them: a round number of seconds, minutes, hours. */
 static const float WINDOWS_S[] = {
@@ -248,22 +247,8 @@ static float closed_pause_s(const struct probe *p, bool slowly, int64_t now_ns)
 }
 
 /*
- * As many as the first time: it is a window for sure. The third and the fourth refusal in a row
- * wait for the two that are the most likely: the fifth is a ban in some places. 0: for none.
- */
-static float second_least_s(const struct probe *p, float since_s)
-{
-    int row = 1 + p->also_refused + p->failed_pings;
-
-    assert(p->failed_pings > 0);
-    if (row < 3 || row > 4 || !fb_probe_quota_again(p, p->accepted))
-        return 0.0f;
-    return row == 3 && since_s < HALF_MINUTE_S ? HALF_MINUTE_S : 2.0f * HALF_MINUTE_S;
-}
-
-/*
  * It closed a second time. The next opening is a round time after the first, and none of these is
- * left out, unless it was refused too often by now: the shortest that is long enough is believed.
+ * left out: the shortest that is long enough is believed.
  */
 static void wait_for_second(struct probe *p, int64_t now_ns)
 {
@@ -274,8 +259,7 @@ static void wait_for_second(struct probe *p, int64_t now_ns)
         return;
     float since_s = fb_probe_open_s(p, p->accepted) + shut_s;
     float round_s = fb_probe_window_from(since_s) + 0.05f;
-    float pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 3.0f * p->pause_s);
-    p->pause_s = fb_maxf(pause_s, second_least_s(p, since_s) - since_s);
+    p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 3.0f * p->pause_s);
 }
 
 /* Once an opening was seen the next one is a round time after it. */
