@@ -3,7 +3,7 @@
  * probe_slots.c - what left within the last second, where a window of a second slides.
  *
  * Such a window gives back a place a second after it was taken. At an even pace that is all there
- * is to know; but a machine stands still now and then, and what it did not send meanwhile may be made
+ * is to know; but a machine stands still now and then. What it did not send meanwhile may be made
  * up for at once, if the same gap is left a second later: else one too many is there then. So it is
  * counted when places were taken, and the next request leaves no earlier than one is given back.
  *
