@@ -513,6 +513,8 @@ $(BUILD)/limits-virtual: $(call objects,obj,$(VIRTUAL_SRC)) $(LIB_OBJ)
 
 .PHONY: prove-limits-virtual
 prove-limits-virtual: $(BUILD)/limits-virtual ## the same on virtual time, 100 seeds a row (10 s)
+	@$(BUILD)/limits-virtual --only 'no such row' >/dev/null 2>&1; \
+	  test $$? -eq 2 || { echo 'limits-virtual: a row that is not there was proven' >&2; exit 1; }
 	@$(BUILD)/limits-virtual
 
 # Real time, a process for each seed: they mostly wait.

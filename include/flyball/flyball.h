@@ -126,6 +126,16 @@ FLY_API void fly_limiter_settle(struct fly_limiter *l, int64_t now_ns, uint64_t 
 FLY_API void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_outcome *o);
 
 /*
+ * So many units are still to be taken, besides what is in flight; below 0: that is not known. What
+ * a server tells to be left is then spread over the time to its reset only where they do not fit
+ * into it, unless the limits say pacing=even. Each grant counts it down, and with more grants than
+ * were said it is not known any more. Where processes share the limiter the largest number counts,
+ * and a smaller one only when that was not said for 10 s: say it again every few seconds, and
+ * whenever it changes.
+ */
+FLY_API void fly_limiter_backlog(struct fly_limiter *l, int64_t now_ns, int64_t units);
+
+/*
  * Other limits for a limiter that is in use. What was spent, held, told and learned goes on, and so
  * does what is in flight; a window goes on where one of the same length is. What the new limits
  * cannot be told by what was before is taken to be used up. 0, or a negative errno with a sentence

@@ -17,7 +17,7 @@
 #include "util/wrap.h"
 
 #define TIME_WIDE  6 /* "12.3  " */
-#define PLAIN_WIDE 90
+#define PLAIN_WIDE 114
 #define ERASE      "\r\x1b[K"
 #define CALM_NS    (2 * FB_NS_PER_S) /* refusals closer together are one */
 #define CONFIDENT  0.8 /* 200 requests since the last refusal: at most 15 % above the truth */

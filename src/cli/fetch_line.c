@@ -50,7 +50,7 @@ const struct option_row fb_fetch_options[] = {
      .about = "forget what was finished, and the output with it, whoever wrote it; without this an "
               "output that holds something else is left alone"},
     {"--retry-failed", OPTION_FLAG(retry_failed),
-     .about = "do once more what has failed; the old results leave the output"},
+     .about = "do once more what has failed or was skipped; the old results leave the output"},
     {"--deferred", OPTION_FLAG(deferred),
      .about = "do once more what was deferred, not before its time"},
     {"--conditional", OPTION_FLAG(conditional),

@@ -12,8 +12,6 @@
 #include "ledger/inner.h"
 #include "util/alloc.h"
 
-#include <flyball/ledger.h>
-
 #define NS_PER_S  INT64_C(1000000000)
 #define STATE_DB  "/state.db"
 #define ROWS_MAX  4096
@@ -59,7 +57,7 @@ void fb_known_free(struct known *k)
     fb_free(k->row);
     fb_free(k->event);
     fb_runs_free(&k->runs);
-    fly_ledger_close(k->ledger);
+    fb_sight_close(k->ledger);
     fb_buffer_fini(&k->folder);
     memset(k, 0, sizeof *k);
 }
@@ -73,6 +71,25 @@ struct view_key *fb_known_key(const struct known *k, const char *provider, const
         if (strcmp(k->key[i].provider, provider) == 0 && strcmp(k->key[i].pool, pool) == 0 &&
             strcmp(k->key[i].credential, credential) == 0)
             return &k->key[i];
+    }
+    return NULL;
+}
+
+static bool has_key(const struct view_batch *b, const struct view_key *k)
+{
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        if (b->key[i].seen_ns == k->seen_ns && strcmp(b->key[i].provider, k->provider) == 0 &&
+            strcmp(b->key[i].pool, k->pool) == 0)
+            return true;
+    }
+    return false;
+}
+
+const struct view_batch *fb_known_batch_of(const struct known *k, const struct view_key *key)
+{
+    for (size_t i = 0; i < k->runs.count; i++) {
+        if (has_key(k->runs.batch[i], key))
+            return k->runs.batch[i];
     }
     return NULL;
 }
@@ -223,7 +240,7 @@ int fb_known_read(struct known *k, const char *provider, struct fly_error *err)
     if (error == 0 && !fb_buffer_text(&k->folder))
         error = -ENOMEM;
     /* One that cannot be read is for those to tell who need it. */
-    if (fb_ledger_is_there(NULL) && fly_ledger_open(NULL, NULL, &k->ledger, NULL) < 0)
+    if (fb_sight_open(NULL, &k->ledger, NULL) < 0)
         k->ledger = NULL;
     if (error == 0)
         error = fb_runs_read(k->folder.bytes, &k->runs);

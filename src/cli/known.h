@@ -30,7 +30,7 @@ struct known {
     size_t text_count;
     int dropped; /* rows of the store that are damaged */
 
-    struct fly_ledger *ledger; /* of all processes of the user; NULL: there is none */
+    struct ledger_sight *ledger; /* of all processes of the user; NULL: there is none */
 };
 
 /*
@@ -64,6 +64,9 @@ bool fb_known_has_path(const struct view_batch *b, const char *word);
 
 /* The same, or the beginning of its name with or without "fetch-": as `flyball status` shows it. */
 bool fb_known_is_meant(const struct view_batch *b, const char *word);
+
+/* The batch that has seen the key so, or NULL. */
+const struct view_batch *fb_known_batch_of(const struct known *k, const struct view_key *key);
 
 /* This key, or NULL: nothing is known of it. */
 struct view_key *fb_known_key(const struct known *k, const char *provider, const char *pool,

@@ -2,7 +2,8 @@
 /*
  * known_hold.c - what a request that starts now would wait for, whoever was told to wait.
  *
- * A record says what its own batch saw. A hold that another run was told is in the ledger, which
+ * A record says what its own batch saw, and of one that runs that is what the ledger has, a quarter
+ * of a second ago. A hold that another run was told is in the ledger, which
  * all processes of the user share, or, where that does not know the key, in the store: as a batch
  * finds it when it begins.
  */
@@ -55,12 +56,20 @@ bool fb_known_shared(const struct known *k, const char *provider, const char *po
     struct fly_key key = {provider, pool, credential};
     struct fly_limiter *l = NULL;
 
-    if (!k->ledger || fb_ledger_peek(k->ledger, &key, now_ns, &l) < 0)
+    if (!k->ledger || fb_sight_key(k->ledger, &key, now_ns, &l) < 0)
         return false;
     show(l, provider, pool, credential, now_ns, ret_key);
     ret_key->flags |= VIEW_KEY_SHARED;
     fly_limiter_free(l);
     return true;
+}
+
+/* A copy of a limiter begins with care: it would say more than the one that is in use. */
+static bool is_in_use(const struct known *k, const struct view_key *key)
+{
+    const struct view_batch *b = fb_known_batch_of(k, key);
+
+    return b && b->running;
 }
 
 void fb_known_hear(const struct known *k, int64_t now_ns)
@@ -70,7 +79,8 @@ void fb_known_hear(const struct known *k, int64_t now_ns)
     for (size_t i = 0; i < k->key_count; i++) {
         struct view_key *key = &k->key[i];
 
-        if (fb_known_shared(k, key->provider, key->pool, key->credential, now_ns, &now) &&
+        if (!is_in_use(k, key) &&
+            fb_known_shared(k, key->provider, key->pool, key->credential, now_ns, &now) &&
             put_wait(&now, now_ns, key))
             key->flags |= VIEW_KEY_SHARED;
     }
@@ -101,7 +111,8 @@ void fb_known_recall(const struct known *k, const struct learned *l, int64_t now
     const char *credential = l->key.credential ? l->key.credential : "";
     struct view_key now;
 
-    if (fb_known_shared(k, l->key.provider, l->key.pool, credential, now_ns, &now))
+    if (is_in_use(k, to) ||
+        fb_known_shared(k, l->key.provider, l->key.pool, credential, now_ns, &now))
         return; /* which is newer */
     struct fly_limiter *saved = revive(l, now_ns);
     if (!saved)

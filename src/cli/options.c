@@ -106,6 +106,34 @@ static int read_word(const struct reader *r)
     return suggest(r, word, row ? row->choices : NULL);
 }
 
+/* Whether a word is an option, or a typing error of one, rather than a value. */
+static bool is_like_option(const struct reader *r, const char *word)
+{
+    if (word[0] != '-' || !word[1])
+        return false;
+    return word[1] == '-' || fb_option_find_letter(r->command->options, word[1]);
+}
+
+/* Nothing but an option follows: who means that has to say so. */
+static int refuse_option(const struct reader *r, const struct option_row *row, const char *word)
+{
+    bool is_path = row->kind == KIND_FILE || row->kind == KIND_FOLDER;
+    bool is_text = is_path || row->kind == KIND_TEXT || row->kind == KIND_MANY;
+    const char *name = fb_option_name(row);
+    int size = (int)strcspn(word, "=:"); /* behind that may be something secret */
+    char expects[EXPECTS_MAX];
+
+    fb_option_expects(row, expects, sizeof expects);
+    fprintf(stderr, "flyball %s: %s: expected %s, found '%.*s', which looks like an option",
+            r->command->name, name, expects, size, word);
+    if (is_text && !row->choices)
+        fprintf(stderr, "; if it is meant, write %s=%.*s", name, size, word);
+    if (is_path)
+        fprintf(stderr, " or ./%.*s", size, word);
+    fputc('\n', stderr);
+    return -EINVAL;
+}
+
 /* `value`: what stands in the same word, or NULL. Returns how many words it took, or -EINVAL. */
 static int read_value(const struct reader *r, const struct option_row *row, const char *value)
 {
@@ -118,6 +146,8 @@ static int read_value(const struct reader *r, const struct option_row *row, cons
                 expects);
         return -EINVAL;
     }
+    if (!value && is_like_option(r, r->argv[1]))
+        return refuse_option(r, row, r->argv[1]);
     if (!value)
         value = r->argv[1];
     return fb_option_store(row, value, r->target) ? used : refuse(r, row, value);

@@ -13,7 +13,8 @@
  *
  * "--name value", "--name=value", flags, and where a row has a letter as well "-n value", "-nvalue"
  * and several flags in one word. "--" ends the options. Nothing is guessed: an unknown option is an
- * error that suggests the one meant, and a bad value names the option and what was expected.
+ * error that suggests the one meant, and a bad value names the option and what was expected. So
+ * does one that looks like an option, unless it stands in the same word: "--name=--value".
  */
 #ifndef FLYBALL_CLI_OPTIONS_H
 #define FLYBALL_CLI_OPTIONS_H

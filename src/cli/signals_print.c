@@ -118,10 +118,17 @@ static void add_pool_pace(struct text *t, const struct fly_pool *p, double pace)
     fb_text_add(t, " resets");
 }
 
+/* Nothing is left of it before the hold is over, and no longer. */
+static bool resets_within(const struct fly_pool *p, double pace, int64_t hold_ns)
+{
+    return p && !(pace > 0.0) && p->reset_ns != FLY_ABSENT && p->reset_ns <= hold_ns;
+}
+
 static void print_pace(FILE *out, const struct fly_signal *s)
 {
     double pace = 0.0;
     const struct fly_pool *p = tightest(s, &pace);
+    bool is_one = s->hold_ns > 0 && resets_within(p, pace, s->hold_ns);
     char text[160];
     struct text t;
 
@@ -130,9 +137,12 @@ static void print_pace(FILE *out, const struct fly_signal *s)
     if (s->hold_ns > 0) {
         fb_text_add(&t, "nothing for ");
         fb_text_add_span(&t, s->hold_ns);
-        fb_text_add(&t, ", then ");
+        fb_text_add(&t, is_one ? "; by then " : ", then ");
     }
-    if (p) {
+    if (is_one) {
+        fb_text_add(&t, p->name[0] ? p->name : "the pool");
+        fb_text_add(&t, " has been reset");
+    } else if (p) {
         add_pool_pace(&t, p, pace);
     } else if (s->stated_limit != FLY_ABSENT) {
         fb_text_add_number(&t, (double)s->stated_limit / ((double)s->stated_window_ns / 1e9));

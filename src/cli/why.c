@@ -61,42 +61,26 @@ void fb_why_source(const struct view_batch *b, int64_t seen_ns, int64_t now_ns, 
 
 /* ----------------------------------------------------------------------------------- a key */
 
-static bool has_key(const struct view_batch *b, const struct view_key *k)
+/* What a command line stated was for its batch alone, and that has ended. */
+static void forget_line(struct view_key *k)
 {
-    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
-        if (b->key[i].seen_ns == k->seen_ns && strcmp(b->key[i].provider, k->provider) == 0 &&
-            strcmp(b->key[i].pool, k->pool) == 0)
-            return true;
-    }
-    return false;
-}
-
-static const struct view_batch *batch_of(const struct known *k, const struct view_key *key)
-{
-    for (size_t i = 0; i < k->runs.count; i++) {
-        if (has_key(k->runs.batch[i], key))
-            return k->runs.batch[i];
-    }
-    return NULL;
+    if (strcmp(k->said_by, "command line") == 0 || strcmp(k->said_by, "another process") == 0)
+        k->spec[0] = k->said_by[0] = '\0';
 }
 
 static void answer_by_key(const struct known *k, const struct view_key *key, int64_t now_ns,
                           struct view_why *v)
 {
-    const struct view_batch *b = batch_of(k, key);
+    const struct view_batch *b = fb_known_batch_of(k, key);
 
-    /* A key with a queue waits again as soon as the next one has left. */
-    bool is_busy = b && b->running && key->queued > 0 && key->cause[0];
+    bool sends = b && b->running && key->queued > 0;
     const char *pace = strstr(key->why, ". "); /* behind what the cause says already */
 
-    v->has_key = true;
-    v->key = *key;
-    v->verdict = key->ready_ns > now_ns || is_busy ? VIEW_VERDICT_waits : VIEW_VERDICT_now;
-    v->until_ns = key->ready_ns > now_ns ? key->ready_ns : 0;
-    if (is_busy && pace)
+    fb_view_why_judge(key, sends, now_ns, v);
+    if (pace && v->verdict == VIEW_VERDICT_waits)
         fb_view_put(v->sentence, sizeof v->sentence, pace + 2);
-    if (is_busy && v->until_ns == 0)
-        v->key.why[0] = '\0'; /* that it may start was over as soon as it was so */
+    if (!(b && b->running))
+        forget_line(&v->key);
     if (key->flags & VIEW_KEY_SHARED)
         fb_view_put(v->source, sizeof v->source, "the ledger, which all processes share");
     else

@@ -134,6 +134,7 @@ static void answer_pending(const struct known *k, const struct view_batch *b, co
     if (!fb_why_url(k, url, now_ns, v))
         v->verdict = VIEW_VERDICT_now;
     if (b->eta_ns > now_ns) { /* which of those queued it is nobody outside knows */
+        v->verdict = VIEW_VERDICT_waits;
         v->until_ns = b->eta_ns;
         fb_view_put(v->sentence, sizeof v->sentence, "Its batch is done by then, and it before.");
     }

@@ -13,6 +13,7 @@
 
 #include "core/bucket.h"
 #include "core/instant.h"
+#include "core/quota.h"
 #include "core/spec.h"
 #include "core/window.h"
 #include "util/text.h"
@@ -74,7 +75,8 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
                         int64_t now_ns)
 {
     *a = (struct accountant){
-        .learner = fb_controller_number(s->controller) & 0x3fu,
+        .learner = fb_controller_number(s->controller) & 0x1fu,
+        .even = s->pacing == PACING_EVEN,
         .rng.state = seed,
         .now_ns = now_ns,
         .key = fb_ticket_key(seed),
@@ -107,6 +109,12 @@ void fb_accountant_mend(struct accountant *a)
         fb_window_mend(&a->slot[FB_SLOT_window]);
 }
 
+/* -1: nobody knows, or it does not matter. */
+static int64_t backlog_of(const struct accountant *a)
+{
+    return a->even ? -1 : fb_quota_backlog(&a->slot[FB_SLOT_quota]);
+}
+
 static struct ask ask_of(const struct accountant *a, int64_t cost, int64_t now_ns)
 {
     assert(a->in_flight >= 0 && a->units_out >= 0);
@@ -116,6 +124,7 @@ static struct ask ask_of(const struct accountant *a, int64_t cost, int64_t now_n
         .cost = cost,
         .in_flight = a->in_flight,
         .units_out = a->units_out,
+        .to_come = fb_max64(0, backlog_of(a)),
     };
 }
 
@@ -145,6 +154,7 @@ static inline uint64_t take_from_all(struct accountant *a, struct ask *q)
             rows[i].ops->take(&a->slot[rows[i].first], q);
     a->in_flight++;
     a->units_out += q->cost;
+    fb_quota_count_down(&a->slot[FB_SLOT_quota], q->cost);
     const struct controller *c = fb_accountant_controller(a);
     if (c && c->on_grant && c->on_grant(&a->learned, &a->pace, q))
         fb_accountant_repace(a);
@@ -183,6 +193,25 @@ struct verdict fb_accountant_try(struct accountant *a, int64_t cost, int64_t now
     if (v.at_ns <= now_ns)
         *ret_ticket = take_from_all(a, &q);
     return v;
+}
+
+void fb_accountant_backlog(struct accountant *a, int64_t units, int64_t now_ns)
+{
+    a->now_ns = fb_max64(a->now_ns, now_ns);
+    fb_quota_say_backlog(&a->slot[FB_SLOT_quota], units, a->now_ns);
+}
+
+bool fb_accountant_is_ample(const struct accountant *a, int64_t limit, int64_t remaining)
+{
+    const int64_t *quota = &a->slot[FB_SLOT_quota];
+    int64_t to_come = backlog_of(a);
+
+    assert(limit >= 1);
+    if (remaining <= 0)
+        return false;
+    if (to_come < 0)
+        return !quota[FB_QUOTA_EVEN];
+    return fb_quota_fits(quota, limit, remaining, fb_after(a->units_out, to_come));
 }
 
 /* What the grant is charged with by now. */
@@ -283,6 +312,7 @@ static struct answer answer_of(const struct accountant *a, const struct fly_outc
         .units_out = a->units_out,
         .in_flight_then = t.in_flight,
         .default_hold_ns = throttled ? default_hold(a) : 0,
+        .ample = o->limit > 0 && fb_accountant_is_ample(a, o->limit, o->remaining),
         .throttled = throttled,
         .accepted = !throttled && o->status >= 200 && o->status < 400,
     };

@@ -47,7 +47,8 @@ struct accountant {
     uint8_t key;           /* seals tickets */
     uint8_t plain : 1;     /* only a bucket bounds it, but for what an answer may bring */
     uint8_t watched : 1;   /* each decision is told to somebody, so none is made from outside */
-    uint8_t learner : 6;   /* fb_controllers[learner]; 0: nothing learns */
+    uint8_t learner : 5;   /* fb_controllers[learner]; 0: nothing learns */
+    uint8_t even : 1;      /* what a server tells is spread, however little is to come */
 };
 
 /* What learns, or NULL. */
@@ -89,6 +90,15 @@ uint64_t fb_accountant_take(struct accountant *a, int64_t cost, int64_t now_ns);
 /* Ask, and where it may leave now it leaves: only then is *ret_ticket written. */
 struct verdict fb_accountant_try(struct accountant *a, int64_t cost, int64_t now_ns,
                                  uint64_t *ret_ticket);
+
+/* `units` are still to be asked for; -1: nobody knows. Counted down by what is taken. */
+void fb_accountant_backlog(struct accountant *a, int64_t units, int64_t now_ns);
+
+/*
+ * Whether what is told to be left need not be spread: all that is out and to come fits into it, or
+ * nobody knows how much that is and the spec says to go on until it is used up. limit >= 1.
+ */
+bool fb_accountant_is_ample(const struct accountant *a, int64_t limit, int64_t remaining);
 
 void fb_accountant_cancel(struct accountant *a, uint64_t ticket, int64_t now_ns);
 void fb_accountant_settle(struct accountant *a, uint64_t ticket, uint32_t cost, int64_t now_ns);

@@ -47,6 +47,7 @@ struct ask {
     int64_t in_flight; /* grants without report or cancel, this one not among them */
     int64_t units_out; /* the sum of their costs */
     uint64_t id;       /* of the grant: rises by at least 1 from grant to grant */
+    int64_t to_come;   /* with it and after it, as far as anybody knows; 0: nobody does */
 };
 
 /* An answer that arrived. */
@@ -60,6 +61,7 @@ struct answer {
     int64_t units_out;       /* the sum of their costs */
     int64_t in_flight_then;  /* in flight when this one was granted, itself included; at most 127 */
     int64_t default_hold_ns; /* how long to hold when a refusal tells no time; 0: the pace says */
+    bool ample;              /* all that is to come fits into what it tells to be left */
     bool throttled;          /* 429, or the reader of the response says so */
     bool accepted;           /* 2xx or 3xx and not throttled */
 };

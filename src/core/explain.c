@@ -94,13 +94,24 @@ static void add_wait(struct text *t, const struct accountant *a, const struct ve
     add_reason(t, a, v, q);
 }
 
+/* What is told to be left, unless somebody knows that it is more than will be asked for. */
+static bool is_bound_by_quota(const struct accountant *a)
+{
+    const int64_t *quota = &a->slot[FB_SLOT_quota];
+
+    if (!(a->in_force >> FB_CONSTRAINT_quota & 1) || quota[FB_QUOTA_LIMIT] == 0)
+        return false;
+    return fb_quota_backlog(quota) < 0 ||
+           !fb_accountant_is_ample(a, quota[FB_QUOTA_LIMIT], quota[FB_QUOTA_LEFT]);
+}
+
 struct bound fb_accountant_amounts(const struct accountant *a, int64_t now_ns)
 {
     struct bound b = {.rate = 0.0};
 
     if (a->in_force >> FB_CONSTRAINT_window & 1)
         fb_bound_tighten(&b, fb_window_rate(&a->slot[FB_SLOT_window]), BOUND_WINDOW);
-    if (a->in_force >> FB_CONSTRAINT_quota & 1)
+    if (is_bound_by_quota(a))
         fb_bound_tighten(&b, fb_quota_rate(&a->slot[FB_SLOT_quota], a->units_out, now_ns),
                          BOUND_QUOTA);
     return b;

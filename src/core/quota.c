@@ -27,8 +27,7 @@
 
 static_assert((int)FB_QUOTA_SLOTS == (int)FB_SLOTS_quota, "as its row says");
 
-#define SAME_NS   FB_NS_PER_S /* resets no further apart mean the same window */
-#define ASKED_MAX 3
+#define SAME_NS FB_NS_PER_S /* resets no further apart mean the same window */
 
 /* After a reset one request asks what there is; a slow answer does not stop the rest for long. */
 #define ASK_AGAIN_NS (10 * FB_NS_PER_S)
@@ -110,6 +109,81 @@ int64_t fb_quota_delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int
     return delay_ns(&usual, limit, remaining, reserve, time_left_ns, 1);
 }
 
+/* ---- the backlog ---- */
+
+#define ASKED_BITS   2
+#define UNITS_BITS   40 /* one more than were said; 0: nobody knows */
+#define SECONDS_BITS 21 /* one more than of the clock, which comes round; 0: nobody said it */
+#define SAID_S       10 /* it counts for so long against those who say less */
+
+static_assert(FB_QUOTA_MAX < INT64_C(1) << UNITS_BITS, "and one more");
+
+struct backlog {
+    int64_t asked, units, seconds;
+};
+
+static struct backlog unpack(const int64_t *slot)
+{
+    uint64_t packed = (uint64_t)slot[FB_QUOTA_BACKLOG];
+
+    return (struct backlog){
+        .asked = (int64_t)(packed & ((1u << ASKED_BITS) - 1)),
+        .units = (int64_t)(packed >> ASKED_BITS & ((UINT64_C(1) << UNITS_BITS) - 1)),
+        .seconds = (int64_t)(packed >> (ASKED_BITS + UNITS_BITS) & ((1u << SECONDS_BITS) - 1)),
+    };
+}
+
+static void pack(int64_t *slot, struct backlog b)
+{
+    assert(b.asked >= 0 && b.asked <= FB_QUOTA_ASKED_MAX && b.units >= 0 && b.seconds >= 0);
+    slot[FB_QUOTA_BACKLOG] =
+        b.seconds << (ASKED_BITS + UNITS_BITS) | b.units << ASKED_BITS | b.asked;
+}
+
+int64_t fb_quota_backlog(const int64_t *slot)
+{
+    return unpack(slot).units - 1;
+}
+
+void fb_quota_say_backlog(int64_t *slot, int64_t units, int64_t now_ns)
+{
+    const int64_t round = (1 << SECONDS_BITS) - 1;
+    int64_t now_s = fb_max64(0, now_ns) / FB_NS_PER_S % round + 1;
+    struct backlog b = unpack(slot);
+    int64_t said = fb_max64(0, fb_min64(units, FB_QUOTA_MAX) + 1);
+    bool is_old = b.seconds == 0 || (now_s - b.seconds + round) % round >= SAID_S;
+    bool is_less = b.units == 0 ? said > 0 : said > 0 && said < b.units;
+
+    if (is_less && !is_old)
+        return;
+    b.units = said;
+    b.seconds = now_s;
+    pack(slot, b);
+    assert(fb_quota_backlog(slot) <= FB_QUOTA_MAX);
+}
+
+void fb_quota_count_down(int64_t *slot, int64_t units)
+{
+    struct backlog b = unpack(slot);
+
+    assert(units >= 1);
+    if (b.units == 0)
+        return;
+    b.units -= units;
+    if (b.units <= 0)
+        b.units = b.seconds = 0;
+    pack(slot, b);
+}
+
+bool fb_quota_fits(const int64_t *slot, int64_t limit, int64_t remaining, int64_t units)
+{
+    int64_t most = fb_min64(limit, FB_QUOTA_MAX);
+    int64_t reserve = (most * slot[FB_QUOTA_RESERVE] + FB_MILLION - 1) / FB_MILLION;
+
+    assert(limit >= 1 && units >= 0);
+    return fb_min64(remaining, most) - reserve >= units;
+}
+
 /* ---- asking and taking ---- */
 
 static struct spacing spacing_of(const struct spec *s)
@@ -129,7 +203,9 @@ static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_
 {
     bool even = s->pacing != PACING_DEMAND;
     struct spacing spacing = spacing_of(s);
-    int64_t unsaid_ppm = even ? FB_QUOTA_RESERVE_PPM : 0;
+    /* The prober reads what servers tell by itself, unless the user says how to spend it. */
+    bool is_mine = s->controller != &fb_controller_probe || s->pacing != PACING_UNSAID;
+    int64_t unsaid_ppm = even && is_mine ? FB_QUOTA_RESERVE_PPM : 0;
 
     (void)memory;
     (void)now_ns;
@@ -138,8 +214,7 @@ static bool quota_init(int64_t *slot, const struct spec *s, void *memory, int64_
     slot[FB_QUOTA_EVEN] = even ? fb_spacing_pack(&spacing) : 0;
     slot[FB_QUOTA_RESERVE] = s->reserve_ppm >= 0 ? s->reserve_ppm : unsaid_ppm;
     assert(slot[FB_QUOTA_RESERVE] <= FB_MILLION);
-    /* The prober reads what servers tell by itself, unless the user says how to spend it. */
-    return s->controller != &fb_controller_probe || s->pacing != PACING_UNSAID;
+    return is_mine;
 }
 
 /* Rounded up, towards waiting. */
@@ -169,6 +244,14 @@ static bool is_known(const int64_t *slot, int64_t now_ns)
     return slot[FB_QUOTA_LIMIT] > 0 && now_ns < slot[FB_QUOTA_OPENS];
 }
 
+/* All that is to come fits into what is left: it need not be spread. */
+static bool is_ample(const int64_t *slot, const struct ask *q)
+{
+    return q->to_come > 0 &&
+           fb_quota_fits(slot, slot[FB_QUOTA_LIMIT], available(slot, q->units_out),
+                         fb_max64(q->to_come, q->cost));
+}
+
 static int64_t quota_ready_at(const int64_t *slot, const struct ask *q)
 {
     assert(q->cost >= 1 && q->in_flight >= 0);
@@ -180,7 +263,7 @@ static int64_t quota_ready_at(const int64_t *slot, const struct ask *q)
     int64_t kept = slot[FB_QUOTA_EVEN] ? 0 : reserve_of(slot);
     if (available(slot, q->units_out) - kept < q->cost)
         return slot[FB_QUOTA_OPENS];
-    if (!slot[FB_QUOTA_EVEN])
+    if (!slot[FB_QUOTA_EVEN] || is_ample(slot, q))
         return q->now_ns;
     /* The next window owes nothing to the spacing in this one. */
     return fb_min64(slot[FB_QUOTA_NEXT] - slot[FB_QUOTA_AHEAD], slot[FB_QUOTA_OPENS]);
@@ -191,7 +274,7 @@ static void quota_take(int64_t *slot, const struct ask *q)
     assert(quota_ready_at(slot, q) <= q->now_ns);
     if (!is_known(slot, q->now_ns))
         slot[FB_QUOTA_ASKED_AT] = q->now_ns;
-    if (!slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns))
+    if (!slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns) || is_ample(slot, q))
         return;
     int64_t apart_ns = spacing_ns(slot, q->units_out, q->cost, q->now_ns);
     slot[FB_QUOTA_NEXT] = fb_max64(slot[FB_QUOTA_NEXT], q->now_ns) + apart_ns;
@@ -217,6 +300,14 @@ static bool tells(const struct fly_outcome *o, int64_t now_ns)
     return o->limit > 0 && o->remaining >= 0 && o->reset_ns > now_ns;
 }
 
+static void set_asked(int64_t *slot, int64_t asked)
+{
+    struct backlog b = unpack(slot);
+
+    b.asked = asked;
+    pack(slot, b);
+}
+
 /* Cost was spent; how much is left was not told. */
 static void spend_untold(int64_t *slot, const struct answer *a)
 {
@@ -227,8 +318,8 @@ static void spend_untold(int64_t *slot, const struct answer *a)
         slot[FB_QUOTA_UNTOLD] += a->cost;
         slot[FB_QUOTA_SILENT_AT] = fb_max64(slot[FB_QUOTA_SILENT_AT], sent_ns);
     } else if (a->accepted && sent_ns >= slot[FB_QUOTA_OPENS]) {
-        slot[FB_QUOTA_ASKED]++;
-        if (slot[FB_QUOTA_ASKED] >= ASKED_MAX)
+        set_asked(slot, fb_min64(unpack(slot).asked + 1, FB_QUOTA_ASKED_MAX));
+        if (unpack(slot).asked >= FB_QUOTA_ASKED_MAX)
             slot[FB_QUOTA_LIMIT] = 0; /* the window is over, and the server tells of no other */
     }
 }
@@ -242,7 +333,7 @@ static void begin(int64_t *slot, const struct answer *a, int64_t reset_ns, struc
     slot[FB_QUOTA_ANCHOR] = reset_ns;
     slot[FB_QUOTA_OPENS] = reset_ns + fb_jitter_of_wait(rng, reset_ns - a->now_ns);
     slot[FB_QUOTA_SINCE] = a->now_ns;
-    slot[FB_QUOTA_ASKED] = 0;
+    set_asked(slot, 0);
     slot[FB_QUOTA_ASKED_AT] = FB_LONG_AGO;
     assert(slot[FB_QUOTA_LEFT] >= 0 && slot[FB_QUOTA_OPENS] > a->now_ns);
     if (!slot[FB_QUOTA_EVEN])

@@ -7,17 +7,22 @@
  * that the server would have to refuse: what is out counts as spent until it is answered, and
  * what is used up waits for the reset.
  *
+ * Somebody may know how many requests are still to come, the backlog. Where all of them fit into
+ * what is left above the reserve nothing is spread, unless `even` was asked for.
+ *
  * Nothing is in force before an answer has told limit, remaining and reset, or after the server
  * has stopped telling them.
  */
 #ifndef FLYBALL_CORE_QUOTA_H
 #define FLYBALL_CORE_QUOTA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FB_QUOTA_MAX          INT64_C(1000000000000) /* larger figures are read as this */
 #define FB_QUOTA_RESERVE_PPM  INT64_C(100000)        /* of `even`, unless said */
 #define FB_QUOTA_BURST        10                     /* requests that `even` may run ahead */
+#define FB_QUOTA_ASKED_MAX    3                      /* what is counted of `asked` */
 #define FB_QUOTA_DELAY_MIN_NS INT64_C(50000000)
 #define FB_QUOTA_DELAY_MAX_NS INT64_C(60000000000)
 
@@ -30,7 +35,7 @@ enum {
     FB_QUOTA_ANCHOR,    /* the reset told first for this window: what it is recognised by */
     FB_QUOTA_OPENS,     /* when it is over: the latest reset told for it, with jitter */
     FB_QUOTA_SINCE,     /* when this window was first heard of */
-    FB_QUOTA_ASKED,     /* since it was over: answers in a row that told nothing */
+    FB_QUOTA_BACKLOG,   /* packed, with `asked`: answers in a row that told nothing since then */
     FB_QUOTA_ASKED_AT,  /* when the latest of those left */
     FB_QUOTA_NEXT,      /* even: where the evenly spaced requests have got to ... */
     FB_QUOTA_AHEAD,     /* ... and how far that may be ahead of now */
@@ -74,6 +79,20 @@ struct spacing fb_spacing_unpack(int64_t packed);
  * towards waiting. time_left_ns >= 0.
  */
 int64_t fb_quota_delay_ns(int64_t limit, int64_t remaining, int64_t reserve, int64_t time_left_ns);
+
+/*
+ * Units are still to be asked for; -1: nobody knows how many. Of several who say it the largest
+ * counts, and not knowing is the largest of all, for as long as that is said every few seconds.
+ * Whether the quota is in force does not matter.
+ */
+void fb_quota_say_backlog(int64_t *slot, int64_t units, int64_t now_ns);
+int64_t fb_quota_backlog(const int64_t *slot);
+
+/* So many were asked for and leave. More than there were to come: nobody knows any more. */
+void fb_quota_count_down(int64_t *slot, int64_t units);
+
+/* Whether `units` fit into what is told to be left, above the reserve. limit >= 1. */
+bool fb_quota_fits(const int64_t *slot, int64_t limit, int64_t remaining, int64_t units);
 
 /*
  * Units a second at which what was told is spent: as `even` spaces them, else what is left above

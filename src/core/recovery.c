@@ -94,16 +94,19 @@ static bool fits(const struct recovery_rule *rule, const char *operation, enum f
     return attempt >= rule->from && attempt <= rule->to;
 }
 
+/* The rule that decides, and whether somebody gave it. */
 static const struct recovery_rule *rule_get(const struct recovery *r, const char *operation,
-                                            enum failure failure, int32_t attempt)
+                                            enum failure failure, int32_t attempt, bool *ret_given)
 {
     assert(r->count >= 0 && r->count <= FB_RECOVERY_RULES_MAX);
+    *ret_given = true;
     for (int32_t i = 0; i < r->count; i++)
         if (fits(&r->rule[i], operation, failure, attempt))
             return &r->rule[i];
 
     const struct recovery_rule *rule = built_in;
 
+    *ret_given = false;
     while (!fits(rule, operation, failure, attempt)) {
         rule++;
         assert(rule < built_in + BUILT_IN);
@@ -121,20 +124,33 @@ static bool is_used_up(const struct recovery *r, const struct recovery_rule *rul
     return is_bound && failure != FAIL_THROTTLED && attempt >= r->attempts_max;
 }
 
-enum strategy fb_recovery_decide(const struct recovery *r, const char *operation,
+/* What a rule comes to: its retries end, and strict leaves nothing out silently. */
+static enum strategy strategy_of(const struct recovery *r, const struct recovery_rule *rule,
                                  enum failure failure, int32_t attempt)
+{
+    bool silent = rule->strategy == STRATEGY_SKIP || rule->strategy == STRATEGY_DEFER;
+
+    assert(rule->strategy < STRATEGY_KINDS);
+    if (rule->strategy == STRATEGY_RETRY && is_used_up(r, rule, failure, attempt))
+        return STRATEGY_ESCALATE;
+    return silent && r->mode == MODE_STRICT ? STRATEGY_ESCALATE : rule->strategy;
+}
+
+enum strategy fb_recovery_decide(const struct recovery *r, const char *operation,
+                                 enum failure failure, int32_t attempt, bool has_other)
 {
     assert(failure > FAIL_NONE && failure < FAIL_KINDS);
     assert(attempt >= 1);
     if (failures[failure].family == FAMILY_LOCAL)
         return STRATEGY_ESCALATE;
 
-    const struct recovery_rule *rule = rule_get(r, operation, failure, attempt);
-    bool silent = rule->strategy == STRATEGY_SKIP || rule->strategy == STRATEGY_DEFER;
+    bool is_given;
+    const struct recovery_rule *rule = rule_get(r, operation, failure, attempt, &is_given);
+    enum strategy s = strategy_of(r, rule, failure, attempt);
+    bool gives_up = s == STRATEGY_SKIP || s == STRATEGY_ESCALATE;
+    bool is_wanted = is_given && rule->strategy != STRATEGY_RETRY;
 
-    if (rule->strategy == STRATEGY_RETRY && is_used_up(r, rule, failure, attempt))
-        return STRATEGY_ESCALATE;
-    return silent && r->mode == MODE_STRICT ? STRATEGY_ESCALATE : rule->strategy;
+    return has_other && gives_up && !is_wanted ? STRATEGY_FAILOVER : s;
 }
 
 enum failure fb_failure_of_status(int32_t status)

@@ -115,10 +115,11 @@ int fb_recovery_add(struct recovery *r, const char *text, struct fly_error *err)
 
 /*
  * What to do about the failure of the `attempt`-th attempt. A throttled answer is not an attempt:
- * then `attempt` is the number that is going to be made again.
+ * then `attempt` is the number that is going to be made again. While another source is left, what
+ * would be given up goes there, unless a rule that was given as text says to give up.
  */
 enum strategy fb_recovery_decide(const struct recovery *r, const char *operation,
-                                 enum failure failure, int32_t attempt);
+                                 enum failure failure, int32_t attempt, bool has_other);
 
 /* The class of an answer by its status: FAIL_NONE below 400. */
 enum failure fb_failure_of_status(int32_t status);

@@ -21,7 +21,7 @@ static bool same_shape(const struct accountant *a, const struct accountant *fres
 {
     assert(fresh->tickets.words > 0);
     return a->in_force == fresh->in_force && a->plain == fresh->plain &&
-           a->learner == fresh->learner && a->watched == fresh->watched &&
+           a->learner == fresh->learner && a->even == fresh->even && a->watched == fresh->watched &&
            a->tickets.words == fresh->tickets.words &&
            a->tickets.words_off == fresh->tickets.words_off;
 }

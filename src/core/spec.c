@@ -200,6 +200,7 @@ static int fail_value(struct fly_error *err, const char *word, enum value_error 
         [VALUE_OK] = "fine",
         [VALUE_MALFORMED] = "not understood",
         [VALUE_NOT_POSITIVE] = "must be above zero",
+        [VALUE_NEGATIVE] = "below zero",
         [VALUE_TOO_LARGE] = "too large or too fine",
         [VALUE_TOO_MANY] = "one more than the 16 there may be",
     };

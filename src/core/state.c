@@ -64,7 +64,7 @@ static const struct field kept_fields[] = {
     QUOTA(FB_QUOTA_ANCHOR, FIELD_INSTANT, HOLD_S, AGE_MOST_S),
     QUOTA(FB_QUOTA_OPENS, FIELD_INSTANT, HOLD_S, AGE_MOST_S),
     QUOTA(FB_QUOTA_SINCE, FIELD_INSTANT, 0, AGE_MOST_S),
-    QUOTA(FB_QUOTA_ASKED, FIELD_INT64, 0, 1000),
+    QUOTA(FB_QUOTA_BACKLOG, FIELD_INT64, 0, (double)FB_QUOTA_MAX), /* `asked` was counted on */
     QUOTA(FB_QUOTA_ASKED_AT, FIELD_INSTANT, 0, AGE_MOST_S),
     QUOTA(FB_QUOTA_NEXT, FIELD_INSTANT, HOLD_S, AGE_MOST_S),
     QUOTA(FB_QUOTA_AHEAD, FIELD_INT64, 0, SPACED_NS),
@@ -152,6 +152,7 @@ static struct kept gather(const struct accountant *a, int64_t now_ns)
     memcpy(k.quota, &a->slot[FB_SLOT_quota], sizeof(k.quota));
     /* What is out is spent: nobody will hear of it. */
     k.quota[FB_QUOTA_UNTOLD] = fb_min64(k.quota[FB_QUOTA_UNTOLD] + a->units_out, FB_QUOTA_MAX);
+    k.quota[FB_QUOTA_BACKLOG] &= FB_QUOTA_ASKED_MAX; /* the rest is for those who are there */
     k.quota[FB_QUOTA_LEFT] = fb_min64(k.quota[FB_QUOTA_LEFT], k.quota[FB_QUOTA_LIMIT]);
     assert(k.quota[FB_QUOTA_UNTOLD] >= 0 && k.quota[FB_QUOTA_LEFT] >= 0);
     if (in_force(a, FB_CONSTRAINT_window))
@@ -236,6 +237,7 @@ static void spread_out(struct accountant *a, const struct kept *k, int64_t now_n
         memcpy(quota, k->quota, sizeof(k->quota));
         quota[FB_QUOTA_EVEN] = even;
         quota[FB_QUOTA_RESERVE] = reserve;
+        quota[FB_QUOTA_BACKLOG] = fb_min64(quota[FB_QUOTA_BACKLOG], FB_QUOTA_ASKED_MAX);
     }
     fb_bucket_owe(&a->slot[FB_SLOT_bucket], k->owed, now_ns, passed_ns);
     if (in_force(a, FB_CONSTRAINT_window))

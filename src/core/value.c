@@ -160,6 +160,8 @@ enum value_error fb_value_share(const char *text, int64_t *ret_ppm)
     size_t used = read_decimal(text, &d);
 
     assert(text && ret_ppm);
+    if (text[0] == '-')
+        return VALUE_NEGATIVE;
     if (used == 0 || strcmp(text + used, "%") != 0)
         return classify(text + used, used > 0);
     assert(d.scale >= 1 && d.scale <= 1000000000);

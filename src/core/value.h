@@ -15,6 +15,7 @@ enum value_error {
     VALUE_OK,
     VALUE_MALFORMED,
     VALUE_NOT_POSITIVE, /* zero or negative */
+    VALUE_NEGATIVE,     /* where zero would be right */
     VALUE_TOO_LARGE,    /* or too fine to be kept exactly */
     VALUE_TOO_MANY,     /* right, but there is no room for another */
 };

@@ -94,6 +94,7 @@ void fb_limits_answer(struct call *c)
 /* --------------------------------------------------------------------------------- learned */
 
 struct learned_walk {
+    const struct host *home;
     int64_t now_ns;
     const char *provider;
     struct view_learned_row row[256];
@@ -120,7 +121,7 @@ static void add_learned(void *arg, const struct engine_key_state *s)
         .reduction = known.reduction,
         .confidence = known.confidence,
         .recovery_ns = known.recovery_ns,
-        .changed_ns = known.changed_ns == FLY_ABSENT ? 0 : known.changed_ns,
+        .changed_ns = fb_host_changed_ns(w->home, &s->key),
         .saved_ns = w->now_ns,
     };
     w->count++;
@@ -141,6 +142,7 @@ void fb_learned_answer(struct call *c)
     }
     (void)fb_call_query(c, "provider", provider, sizeof provider);
     w->provider = provider;
+    w->home = d->home;
     w->now_ns = fb_engine_now(d->engine);
     fb_engine_keys(d->engine, add_learned, w);
     const struct view_learned v = {.row = w->row, .row_count = w->count};
@@ -192,14 +194,9 @@ static void judge(struct view_why *v, int64_t now_ns)
 {
     struct buffer why = BUFFER_INIT;
 
-    if (v->key.flags & VIEW_KEY_DISABLED) {
-        v->verdict = VIEW_VERDICT_waits;
-    } else if (v->key.ready_ns > now_ns) {
-        v->verdict = VIEW_VERDICT_waits;
-        v->until_ns = v->key.ready_ns;
-    } else {
-        v->verdict = VIEW_VERDICT_now;
-    }
+    struct view_key key = v->key;
+
+    fb_view_why_judge(&key, true, now_ns, v);
     fb_view_key_why(&v->key, now_ns, &why);
     if (fb_buffer_text(&why))
         fb_view_put(v->sentence, sizeof v->sentence, why.bytes);

@@ -99,7 +99,7 @@ void fb_audit_json(const struct audit_entry *e, struct buffer *to)
     if (e->outcome[0])
         fb_json_text(to, "outcome", e->outcome);
     if (e->until_ns > 0)
-        fb_words_json_instant(to, "until", e->until_ns, e->at_ns);
+        fb_words_json_end(to, "until", e->until_ns, e->at_ns);
     if (e->took_ns > 0)
         fb_json_real(to, "took_s", (double)e->took_ns / 1e9, 3);
     fb_json_text(to, "text", e->text);

@@ -23,7 +23,7 @@ struct audit_entry {
     char cause[24];
     char outcome[24];
     char provider[64];
-    char pool[32];
+    char pool[64];
     char item[64];
     int64_t until_ns, took_ns; /* 0: none */
     char text[256];

@@ -85,7 +85,8 @@ static int by_work(const void *a, const void *b)
     if (more != 0)
         return more > 0 ? 1 : -1;
     int order = strcmp(x->provider, y->provider);
-    return order != 0 ? order : strcmp(x->pool, y->pool);
+    order = order != 0 ? order : strcmp(x->pool, y->pool);
+    return order != 0 ? order : strcmp(x->credential, y->credential);
 }
 
 /* Beyond the bound, a key with more to do takes the place of the last one that has less. */

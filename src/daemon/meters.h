@@ -38,7 +38,7 @@ struct meter_duration {
 
 struct meter_set {
     char provider[64];
-    char pool[32];
+    char pool[64];
     char address[64];       /* of the server, where there is only one; else "" */
     char port[8];           /* that was said */
     uint64_t requests;      /* that left */

@@ -41,7 +41,7 @@ struct history_words {
     char step[16];
     char samples[16];
     char provider[64];
-    char pool[32];
+    char pool[64];
     char figure[32];
     char watch[16];
 };

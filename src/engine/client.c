@@ -10,6 +10,8 @@
 #include "engine/inside.h"
 #include "util/alloc.h"
 
+#define SAY_AGAIN_NS FB_NS_PER_S /* others count it down, too, where they share the limiter */
+
 int fb_engine_client_new(struct engine *e, const struct engine_caller *c,
                          struct engine_client **ret_client)
 {
@@ -20,6 +22,7 @@ int fb_engine_client_new(struct engine *e, const struct engine_caller *c,
     client->engine = e;
     client->caller = *c;
     client->stop_ns = FB_NEVER;
+    client->more = -1;
     client->next = e->own.next;
     e->own.next = client;
     *ret_client = client;
@@ -29,6 +32,40 @@ int fb_engine_client_new(struct engine *e, const struct engine_caller *c,
 int64_t fb_engine_client_tasks(const struct engine_client *c)
 {
     return c->tasks;
+}
+
+void fb_engine_client_expect(struct engine_client *c, int64_t more)
+{
+    c->more = more;
+}
+
+/* Each of it may be of any key. */
+int64_t fb_engine_expected(const struct engine *e)
+{
+    int64_t sum = 0;
+
+    for (const struct engine_client *c = e->own.next; c; c = c->next) {
+        if (c == e->asker || c->is_stopping)
+            continue;
+        if (c->more < 0)
+            return -1;
+        sum += c->more;
+    }
+    return e->own.tasks > 0 || !e->own.next ? -1 : sum;
+}
+
+void fb_key_say_backlog(struct engine *e, struct key *k, int64_t cost)
+{
+    int64_t more = fb_engine_expected(e);
+    int64_t units = more < 0 ? -1 : (more + k->q.count) * cost;
+
+    if (units < 0 && k->said < 0) /* it never was known */
+        return;
+    if (k->said_ns > 0 && units == k->said && e->now_ns - k->said_ns < SAY_AGAIN_NS)
+        return;
+    fly_limiter_backlog(k->limiter, e->now_ns, units);
+    k->said = units;
+    k->said_ns = e->now_ns;
 }
 
 struct engine_client_stats fb_engine_client_stats(const struct engine_client *c)

@@ -33,6 +33,15 @@ void fb_engine_client_stop(struct engine_client *c, int64_t deadline_ns);
 /* How many of its tasks have not ended. */
 int64_t fb_engine_client_tasks(const struct engine_client *c);
 
+/*
+ * So many more tasks are to come than were submitted, whatever their key; below 0, as at first:
+ * that is not known. Where all who share the engine know it, limiters are told what is to come.
+ */
+void fb_engine_client_expect(struct engine_client *c, int64_t more);
+
+/* Of all who share it; below 0: somebody does not know. */
+int64_t fb_engine_expected(const struct engine *e);
+
 /* What struct engine_stats counts of all, of its tasks alone. NULL: nothing. */
 struct engine_client_stats {
     bool has_keys; /* its tasks were of several keys: one may wait while another need not */

@@ -257,11 +257,13 @@ static void try_job(struct engine *e, struct job *j)
         ask_first(e, k, j);
         return;
     }
+    fb_key_say_backlog(e, k, j->cost);
     at_ns = fb_pools_take(k, e->now_ns, j->cost, &tickets);
     if (at_ns > e->now_ns) {
         wait_for_limiter(e, k, j, at_ns);
         return;
     }
+    k->said = k->said < 0 ? -1 : fb_max64(0, k->said - j->cost);
     leave_queue(e, j);
     fb_attempt_start(j, &tickets);
 }

@@ -87,6 +87,8 @@ struct key {
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;
+    int64_t said;                /* its limiter was told that so much is to come, ... */
+    int64_t said_ns;             /* ... then; 0: never */
     int64_t jobs;                /* under it, in whatever state; of them ... */
     int64_t trials;              /* ... with ENGINE_OWN_TRIALS */
     const struct quota_ask *ask; /* how much is left is asked; NULL: no longer, or not at all */
@@ -103,6 +105,7 @@ struct engine_client {
     struct engine_caller caller;
     struct engine_client *next; /* of the engine's */
     int64_t tasks;              /* that have not ended */
+    int64_t more;               /* to be submitted; below 0: not known */
     struct engine_client_stats stats;
     const struct key *last_key; /* of its tasks; to compare with, it may be gone */
     int64_t stop_ns;            /* what is under way is cut off then; FB_NEVER: not stopping */
@@ -290,6 +293,10 @@ bool fb_answer_report(struct attempt *a, const struct attempt_end *end);
 /* For people who ask; the limiter has its own books. */
 void fb_told_remember(struct engine_told *told, const struct fly_outcome *o, int64_t window_ns,
                       int64_t now_ns);
+
+/* client.c */
+/* What is to come of a key, as if all of it cost as much as what is asked for now. */
+void fb_key_say_backlog(struct engine *e, struct key *k, int64_t cost);
 
 /* more_pools.c */
 int64_t fb_pools_take(struct key *k, int64_t now_ns, uint32_t cost, struct tickets *ret_tickets);

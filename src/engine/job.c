@@ -108,6 +108,30 @@ static int mistake(struct fly_error *err, const char *what, const char *found)
     return -EINVAL;
 }
 
+/* How long the body is, is told by whoever sends it: anything else runs into the next request. */
+static bool is_framing(const struct engine_task *t, const struct engine_header *h)
+{
+    char size[24];
+    struct text text;
+
+    fb_text_init(&text, size, sizeof(size));
+    fb_text_add_int(&text, (int64_t)t->body_size);
+    return strcasecmp(h->name, "Transfer-Encoding") == 0 ||
+           (strcasecmp(h->name, "Content-Length") == 0 && strcmp(h->value, size) != 0);
+}
+
+static int check_header(const struct engine_task *t, const struct engine_header *h,
+                        struct fly_error *err)
+{
+    if (!is_word(h->name))
+        return mistake(err, "not the name of a header", h->name);
+    if (!is_value(h->value))
+        return mistake(err, "a line break or control character in header", h->name);
+    return is_framing(t, h)
+               ? mistake(err, "the length of the body is not as told by header", h->name)
+               : 0;
+}
+
 static int check(const struct engine_task *t, struct fly_error *err)
 {
     struct url_parts parts;
@@ -118,10 +142,9 @@ static int check(const struct engine_task *t, struct fly_error *err)
     if (t->method && !is_word(t->method))
         return mistake(err, "expected a method such as GET and found", t->method);
     for (size_t i = 0; i < t->header_count; i++) {
-        if (!is_word(t->header[i].name))
-            return mistake(err, "not the name of a header", t->header[i].name);
-        if (!is_value(t->header[i].value))
-            return mistake(err, "a line break or control character in header", t->header[i].name);
+        int error = check_header(t, &t->header[i], err);
+        if (error < 0)
+            return error;
     }
     for (size_t i = 0; i < t->alternative_count; i++)
         if (fb_url_read(t->alternative[i], &parts) < 0)

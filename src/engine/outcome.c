@@ -181,11 +181,18 @@ static void failover(struct job *j, enum failure f, const struct attempt_end *en
     queue_again(j, j->q.priority, true);
 }
 
+/* What to do about the failure of the `attempt`-th attempt at this source. */
+static enum strategy decide(const struct job *j, enum failure f, int32_t attempt)
+{
+    return fb_recovery_decide(&fb_manners_of(j->key, j->engine)->recovery, j->operation, f, attempt,
+                              j->source < j->alternative_count);
+}
+
 static void apply(struct job *j, enum failure f, const struct attempt_end *end)
 {
     struct engine *e = j->engine;
 
-    switch (fb_recovery_decide(&fb_manners_of(j->key, e)->recovery, j->operation, f, j->tries)) {
+    switch (decide(j, f, j->tries)) {
     case STRATEGY_RETRY:
         retry(j, f, end);
         return;
@@ -219,8 +226,7 @@ static void throttled(struct job *j, const struct attempt_end *end)
     j->throttled++;
     e->stats.throttled++;
     j->client->stats.throttled++;
-    s = fb_recovery_decide(&fb_manners_of(j->key, e)->recovery, j->operation, FAIL_THROTTLED,
-                           j->tries + 1);
+    s = decide(j, FAIL_THROTTLED, j->tries + 1);
     if (s == STRATEGY_FAILOVER && j->source < j->alternative_count) {
         failover(j, FAIL_THROTTLED, end);
         return;

@@ -39,12 +39,31 @@ static void show_window(struct fly_limiter *l, const struct accountant *a, int64
     v->window_frees_ns = fb_outer(l, u.frees_ns);
 }
 
-static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v)
+/* What the quota that is told means to the limiter. */
+enum told_use {
+    TOLD_PACES, /* it is spread, as ever */
+    TOLD_UNMET, /* nothing is asked for, and the last time all fitted: it is what is known */
+    TOLD_AMPLE, /* all that is to come fits: it sets no pace */
+};
+
+static enum told_use use_of(const struct accountant *a, const struct engine_told *t)
+{
+    bool learns = fb_accountant_controller(a) == &fb_controller_probe;
+    bool is_idle = a->in_flight == 0 && fb_quota_backlog(&a->slot[FB_SLOT_quota]) <= 0;
+
+    if (!is_idle && t->limit > 0 && fb_accountant_is_ample(a, t->limit, t->remaining))
+        return TOLD_AMPLE;
+    return learns && fb_probe_is_unmet(&a->learned.probe) ? TOLD_UNMET : TOLD_PACES;
+}
+
+static enum told_use show_books(struct fly_limiter *l, const struct engine_told *t, int64_t now_ns,
+                                struct view_key *v)
 {
     struct body *b = fb_enter(l);
 
     if (!b)
-        return;
+        return TOLD_PACES;
+    enum told_use use = use_of(&b->books, t);
     int64_t inner_ns = fb_max64(fb_inner(l, now_ns), b->books.now_ns);
     if (fb_accountant_controller(&b->books) == &fb_controller_probe) {
         const struct probe *p = &b->books.learned.probe;
@@ -52,6 +71,7 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
         v->limit = (double)fb_probe_limit_shown(p);
         if (p->phase == PROBE_FIRST)
             v->flags |= VIEW_KEY_LEARNING | VIEW_KEY_CLIMBING;
+        v->flags |= fb_probe_is_near(p) ? VIEW_KEY_NEAR : 0;
     }
     v->permits = fb_bucket_available(fb_accountant_bucket(&b->books), inner_ns);
     show_window(l, &b->books, inner_ns, v);
@@ -62,9 +82,11 @@ static void show_books(struct fly_limiter *l, int64_t now_ns, struct view_key *v
     if (b->books.in_force >> FB_CONSTRAINT_quota & 1)
         v->reserve_ppm = (uint32_t)b->books.slot[FB_SLOT_quota + FB_QUOTA_RESERVE];
     fb_leave(l);
+    return use;
 }
 
-static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key *v)
+static enum told_use show_limiter(struct fly_limiter *l, const struct engine_told *t,
+                                  int64_t now_ns, struct view_key *v)
 {
     struct fly_learned known = {.size = sizeof(known)};
 
@@ -75,10 +97,11 @@ static void show_limiter(struct fly_limiter *l, int64_t now_ns, struct view_key 
         v->confidence = known.confidence;
         v->changed_ns = known.changed_ns == FLY_ABSENT ? 0 : known.changed_ns;
     }
-    double pace = v->limit;
-    show_books(l, now_ns, v);
-    if (pace <= 0.0)
+    v->pace = v->limit;
+    enum told_use use = show_books(l, t, now_ns, v);
+    if (v->pace <= 0.0)
         v->permits = -1.0;
+    return use;
 }
 
 /* Few say how long it is. Most have one of these, and no reset is further away. */
@@ -131,7 +154,8 @@ static bool is_believed(const struct engine_told *t, const struct view_key *v, d
 }
 
 /* So many in so long a time is what the server says, as long as it says it with its answers. */
-static void limit_as_told(const struct engine_key_state *s, struct view_key *v, int64_t now_ns)
+static void limit_as_told(const struct engine_key_state *s, struct view_key *v, int64_t now_ns,
+                          enum told_use use)
 {
     const struct engine_told *t = s->told;
     int64_t window_ns = fb_show_told_window(t);
@@ -139,7 +163,7 @@ static void limit_as_told(const struct engine_key_state *s, struct view_key *v, 
     bool is_silent = s->left_ns > t->told_ns + 2 * window_ns + LATE_NS;
 
     if (v->quota_limit == 0 || t->reset_most_ns <= 0 || window_ns == 0 || is_silent ||
-        !(v->flags & VIEW_KEY_LEARNED) || !is_believed(t, v, told, now_ns))
+        !(v->flags & VIEW_KEY_LEARNED) || (use != TOLD_UNMET && !is_believed(t, v, told, now_ns)))
         return;
     if (v->bound.by == BOUND_WINDOW && v->bound.rate < told)
         return; /* whoever states less knows why */
@@ -162,7 +186,20 @@ static void bound_by_quota(const struct engine_told *t, struct view_key *v, int6
                          BOUND_QUOTA);
 }
 
-static void show_told(const struct engine_key_state *s, int64_t now_ns, struct view_key *v)
+static void tighten(const struct engine_key_state *s, int64_t now_ns, struct view_key *v,
+                    enum told_use use)
+{
+    if (!(v->flags & VIEW_KEY_LEARNING))
+        fb_bound_tighten(&v->bound, v->limit,
+                         v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
+    if (use != TOLD_AMPLE)
+        bound_by_quota(s->told, v, now_ns);
+    if (v->bound.by == BOUND_QUOTA && (v->pace <= 0.0 || v->bound.rate < v->pace))
+        v->pace = v->bound.rate;
+}
+
+static void show_told(const struct engine_key_state *s, int64_t now_ns, struct view_key *v,
+                      enum told_use use)
 {
     const struct engine_told *t = s->told;
 
@@ -178,22 +215,19 @@ static void show_told(const struct engine_key_state *s, int64_t now_ns, struct v
     fb_view_put(v->refused_item, sizeof(v->refused_item), t->item);
     fb_view_put(v->told_by, sizeof(v->told_by), t->header);
     /* What is told with every answer is no search in the dark. */
-    if (fb_view_key_has_quota(v, now_ns) && fb_show_told_window(t) > 0)
+    if (use != TOLD_AMPLE && fb_view_key_has_quota(v, now_ns) && fb_show_told_window(t) > 0)
         v->flags &= ~VIEW_KEY_LEARNING;
-    if (is_of_a_rest(t, v))
+    if (use != TOLD_AMPLE && is_of_a_rest(t, v))
         v->flags |= VIEW_KEY_LEARNING;
-    limit_as_told(s, v, now_ns);
-    if (!(v->flags & VIEW_KEY_LEARNING))
-        fb_bound_tighten(&v->bound, v->limit,
-                         v->flags & VIEW_KEY_LEARNED ? BOUND_LEARNED : BOUND_STATED);
-    bound_by_quota(t, v, now_ns);
+    if (use != TOLD_AMPLE)
+        limit_as_told(s, v, now_ns, use);
+    tighten(s, now_ns, v, use);
 }
 
 void fb_show_limits(const struct engine_key_state *s, int64_t now_ns, struct view_key *ret_key)
 {
     memset(ret_key, 0, sizeof(*ret_key));
-    show_limiter(s->limiter, now_ns, ret_key);
-    show_told(s, now_ns, ret_key);
+    show_told(s, now_ns, ret_key, show_limiter(s->limiter, s->told, now_ns, ret_key));
 }
 
 /* Whether anything was refused since it is known: how long that lasts is a guess before. */
@@ -338,7 +372,6 @@ void fb_show_key(const struct engine_key_state *s, int64_t now_ns, struct view_k
     v->failed_count = s->failures.count;
     v->failed_status = s->failures.status;
     fb_view_put(v->failed, sizeof(v->failed), s->failures.says);
-    show_limiter(s->limiter, now_ns, v);
-    show_told(s, now_ns, v);
+    show_told(s, now_ns, v, show_limiter(s->limiter, s->told, now_ns, v));
     show_wait(s, now_ns, v);
 }

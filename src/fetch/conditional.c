@@ -13,8 +13,10 @@
 #include <time.h>
 
 #include "fetch/fetch_parts.h"
+#include "fetch/pages.h"
 #include "fetch/paths.h"
 #include "fetch/place.h"
+#include "util/alloc.h"
 #include "util/hash.h"
 
 #define CACHE_NAME "cache.db"
@@ -43,6 +45,11 @@ void fb_conditional_open(struct fetch *f)
         fb_db_close(db);
 }
 
+static const char *url_of(const struct errand *e)
+{
+    return e->next_url ? e->next_url : e->item.url;
+}
+
 static uint64_t add_text(uint64_t hash, const char *text)
 {
     return fb_hash_add(hash, text, strlen(text) + 1);
@@ -64,7 +71,7 @@ static void make_key(struct errand *e)
     for (uint64_t i = 0; i < 2; i++) {
         uint64_t hash = fb_hash_add_int(FB_HASH_INIT, i);
 
-        hash = add_text(hash, e->next_url ? e->next_url : e->item.url);
+        hash = add_text(hash, url_of(e));
         hash = add_headers(hash, e->item.header, e->item.header_count);
         e->key[i] = fb_hash_end(add_headers(hash, o->header, o->header_count));
     }
@@ -95,6 +102,34 @@ static struct result_facts facts_of(const struct errand *e, const struct cached 
                                  .cached = true};
 }
 
+/* A stored answer is a page like another: what led on from it still does. */
+static void end_stored(struct errand *e, const struct cached *known, struct result_facts *facts)
+{
+    struct buffer next = BUFFER_INIT;
+    struct buffer link = BUFFER_INIT;
+    struct engine_header header = {.name = "Link"};
+    struct engine_result r = {.url = url_of(e), .body = known->body, .body_size = known->body_size};
+
+    if (!e->linked && *known->next)
+        fb_pages_restore(url_of(e), known->next, &next);
+    const char *target = e->linked ? e->linked : fb_buffer_text(&next);
+    fb_buffer_add_char(&link, '<');
+    fb_buffer_add_text(&link, target ? target : "");
+    fb_buffer_add_text(&link, ">; rel=next");
+    header.value = fb_buffer_text(&link);
+    r.header = &header;
+    r.header_count = header.value && target && *target ? 1 : 0;
+    bool goes_on = fb_errand_find_next(e, &r);
+    fb_buffer_fini(&next);
+    fb_buffer_fini(&link);
+    if (goes_on) {
+        fb_end_page(e, facts);
+        return;
+    }
+    fb_end_item(e->fetch, e, ENTRY_done, facts);
+    fb_errand_end(e);
+}
+
 void fb_conditional_offline(struct errand *e, const struct cached *known)
 {
     if (!known) {
@@ -106,8 +141,7 @@ void fb_conditional_offline(struct errand *e, const struct cached *known)
     struct engine_header type = {.name = "content-type", .value = known->type};
     facts.header = &type;
     facts.header_count = *known->type ? 1 : 0;
-    fb_end_item(e->fetch, e, ENTRY_done, &facts);
-    fb_errand_end(e);
+    end_stored(e, known, &facts);
 }
 
 /* ------------------------------------------------------------------------------------- answers */
@@ -121,20 +155,37 @@ static const char *value_of(const struct result_facts *f, const char *name)
     return "";
 }
 
-void fb_conditional_keep(const struct errand *e, const struct result_facts *f)
+static void keep(const struct errand *e, const struct result_facts *f, const char *next)
 {
     struct cached c = {.key = {e->key[0], e->key[1]},
                        .etag = value_of(f, "ETag"),
                        .modified = value_of(f, "Last-Modified"),
                        .type = value_of(f, "Content-Type"),
+                       .next = next,
                        .body = f->body,
                        .body_size = f->body_size,
                        .stored_s = (int64_t)time(NULL)};
 
-    if (f->status != 200 || strstr(value_of(f, "Cache-Control"), "no-store"))
-        return;
     if (fb_cache_put(e->fetch->store, e->fetch->cache, &c) < 0)
         return; /* too large, or too busy: the next time it is asked for in full */
+}
+
+/* Where it leads on is kept whether pages are turned now or not: they may be the next time. */
+void fb_conditional_keep(const struct errand *e, const struct result_facts *f)
+{
+    struct buffer next = BUFFER_INIT;
+
+    if (f->status != 200 || strstr(value_of(f, "Cache-Control"), "no-store"))
+        return;
+    char *linked =
+        fb_page_linked(f->final_url ? f->final_url : url_of(e), f->header, f->header_count);
+    if (linked)
+        fb_pages_strip(url_of(e), linked, &next);
+    fb_free(linked);
+    const char *text = fb_buffer_text(&next);
+    if (text)
+        keep(e, f, text);
+    fb_buffer_fini(&next);
 }
 
 /* "Not modified": the stored body is the answer. */
@@ -147,7 +198,7 @@ static void give_stored(void *context, const struct cached *known)
         struct result_facts facts = facts_of(e, known);
         facts.status = 304;
         facts.attempts = 1;
-        fb_end_item(f, e, ENTRY_done, &facts);
+        end_stored(e, known, &facts);
     } else {
         struct result_facts facts = {.id = e->item.id,
                                      .url = e->item.url,
@@ -155,8 +206,8 @@ static void give_stored(void *context, const struct cached *known)
                                      .failure = fb_failure_name(FAIL_PAYLOAD),
                                      .sentence = "not modified, but the stored answer is gone"};
         fb_end_item(f, e, ENTRY_failed, &facts);
+        fb_errand_end(e);
     }
-    fb_errand_end(e);
     fb_fetch_go_on(f);
 }
 

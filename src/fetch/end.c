@@ -28,20 +28,30 @@ void fb_end_worse(struct fetch *f, int code)
     }
 }
 
-static int code_of(enum entry_state state, bool is_policy)
+/* What was left out after it had failed is not done; what robots.txt does not allow is. */
+static bool is_failure(enum entry_state state, bool is_robots)
 {
-    if (is_policy)
-        return FETCH_REFUSED;
-    return state == ENTRY_failed || state == ENTRY_unknown ? FETCH_FAILED
-           : state == ENTRY_deferred                       ? FETCH_DEFERRED
-                                                           : FETCH_DONE;
+    return state == ENTRY_failed || state == ENTRY_unknown ||
+           (state == ENTRY_skipped && !is_robots);
+}
+
+static int code_of(enum entry_state state, bool is_robots)
+{
+    return is_failure(state, is_robots) ? FETCH_FAILED
+           : state == ENTRY_deferred    ? FETCH_DEFERRED
+                                        : FETCH_DONE;
+}
+
+static bool is_named(const struct result_facts *facts, const char *failure)
+{
+    return facts->failure && strcmp(facts->failure, failure) == 0;
 }
 
 void fb_end_found(struct fetch *f)
 {
     for (int s = ENTRY_done; s < ENTRY_STATES; s++) {
         if (f->found.items[s] > 0)
-            fb_end_worse(f, code_of((enum entry_state)s, false));
+            fb_end_worse(f, code_of((enum entry_state)s, f->o->robots));
     }
 }
 
@@ -107,9 +117,7 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state
     struct result_facts all = *facts;
 
     if (e->page > 1) {
-        fb_buffer_add_text(&id, e->item.id);
-        fb_buffer_add_char(&id, '#');
-        fb_buffer_add_int(&id, e->page);
+        fb_errand_id(e, &id);
         all.id = fb_buffer_text(&id);
     }
     all.page = e->page;
@@ -122,9 +130,11 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state
         fb_end_worse(f, FETCH_BROKEN);
         return;
     }
-    bool is_policy = facts->failure && strcmp(facts->failure, fb_failure_name(FAIL_POLICY)) == 0;
-    fb_end_worse(f, code_of(state, is_policy));
-    fb_report_failure(f, facts, state);
+    bool is_policy = is_named(facts, fb_failure_name(FAIL_POLICY));
+    bool is_robots = is_named(facts, GATE_FAILURE);
+    fb_end_worse(f, is_policy ? FETCH_REFUSED : code_of(state, is_robots));
+    if (is_failure(state, is_robots))
+        fb_report_failure(f, facts, state);
     hand_over(f, r, e, state);
 }
 
@@ -193,8 +203,7 @@ static void end_robots(struct errand *e, const struct engine_result *r)
     fb_errand_end(e);
 }
 
-/* One page is written; the errand goes on to the next. */
-static void go_on_to_next(struct errand *e, struct result_facts *facts)
+void fb_end_page(struct errand *e, struct result_facts *facts)
 {
     facts->more = true;
     fb_end_item(e->fetch, e, ENTRY_done, facts);
@@ -209,13 +218,15 @@ static void end_errand(struct errand *e, const struct engine_result *r)
     struct result_facts facts = facts_of(e, r);
 
     if (r->end == ENGINE_OK && r->status == 304 && e->is_conditional) {
+        fb_free(e->linked);
+        e->linked = fb_page_linked(r->url, r->header, r->header_count);
         fb_conditional_unchanged(e);
         return;
     }
-    if (r->end == ENGINE_OK && fb_conditional_applies(e))
+    if (r->end == ENGINE_OK && r->source == 0 && fb_conditional_applies(e))
         fb_conditional_keep(e, &facts);
     if (r->end == ENGINE_OK && fb_errand_find_next(e, r)) {
-        go_on_to_next(e, &facts);
+        fb_end_page(e, &facts);
         return;
     }
     if (r->end == ENGINE_CANCELLED)

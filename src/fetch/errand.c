@@ -90,6 +90,7 @@ void fb_errand_end(struct errand *e)
 
     f->out--;
     fb_free(e->next_url);
+    fb_free(e->linked);
     fb_blocks_put(&f->errands, e, e->size);
 }
 
@@ -106,6 +107,15 @@ void fb_errand_fail(struct errand *e, enum entry_state state, const char *failur
     fb_errand_end(e);
 }
 
+void fb_errand_id(const struct errand *e, struct buffer *to)
+{
+    fb_buffer_add_text(to, e->item.id);
+    if (e->page <= 1)
+        return;
+    fb_buffer_add_char(to, '#');
+    fb_buffer_add_int(to, e->page);
+}
+
 /* ------------------------------------------------------------------------------- the request */
 
 struct headers {
@@ -113,9 +123,10 @@ struct headers {
     size_t count;
 };
 
-static bool has(const struct headers *h, const char *name)
+/* Whether one of the first `count` has that name. */
+static bool has(const struct headers *h, size_t count, const char *name)
 {
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (strcasecmp(h->at[i].name, name) == 0)
             return true;
     }
@@ -125,27 +136,30 @@ static bool has(const struct headers *h, const char *name)
 /* Unless there is one of that name already. */
 static void add(struct headers *h, const char *name, const char *value)
 {
-    if (h->count < HEADERS_MAX && !has(h, name))
+    if (h->count < HEADERS_MAX && !has(h, h->count, name))
         h->at[h->count++] = (struct engine_header){.name = name, .value = value};
 }
 
 /* The item's own headers, and those of all requests that it does not have itself. */
-static void collect(const struct errand *e, struct headers *h)
+static void collect(const struct errand *e, const char *id, struct headers *h)
 {
     const struct fetch_options *o = e->fetch->o;
 
     for (size_t i = 0; i < e->item.header_count && h->count < HEADERS_MAX; i++)
         h->at[h->count++] = e->item.header[i];
-    for (size_t i = 0; i < o->header_count; i++)
-        add(h, o->header[i].name, o->header[i].value);
+    size_t own = h->count;
+    for (size_t i = 0; i < o->header_count && h->count < HEADERS_MAX; i++) {
+        if (!has(h, own, o->header[i].name))
+            h->at[h->count++] = o->header[i];
+    }
     if (o->request_id)
-        add(h, "X-Request-Id", e->item.id);
+        add(h, "X-Request-Id", id);
 }
 
 static bool has_any(const struct headers *h, const struct config_provider *p)
 {
     for (size_t i = 0; i < p->credential_count; i++) {
-        if (has(h, p->credential[i].header))
+        if (has(h, h->count, p->credential[i].header))
             return true;
     }
     return false;
@@ -186,14 +200,14 @@ static bool streams(const struct errand *e)
     return o->folder && !o->cursor && !e->is_robots && !fb_conditional_applies(e);
 }
 
-static void submit(struct errand *e, const struct cached *known)
+static void submit_as(struct errand *e, const char *id, const struct cached *known)
 {
     struct fetch *f = e->fetch;
     const struct item *i = &e->item;
     struct headers headers = {.count = 0};
     struct fly_error err = {""};
 
-    collect(e, &headers);
+    collect(e, id, &headers);
     e->is_conditional = known != NULL;
     if (known && *known->etag)
         add(&headers, "If-None-Match", known->etag);
@@ -209,7 +223,8 @@ static void submit(struct errand *e, const struct cached *known)
         .pool = i->pool,
         .operation = i->operation,
         .alternative = i->alternative,
-        .alternative_count = i->alternative_count,
+        /* They stand for the first page: where theirs go on is not known. */
+        .alternative_count = e->next_url ? 0 : i->alternative_count,
         .priority = i->priority,
         .cost = i->cost,
         .flags = i->retryable ? ENGINE_RETRYABLE : 0,
@@ -237,6 +252,16 @@ static void submit(struct errand *e, const struct cached *known)
         fb_end_worse(f, FETCH_BROKEN);
         fb_fetch_stop(f, 0);
     }
+}
+
+/* Under the id that its result will have: a page has one of its own. */
+static void submit(struct errand *e, const struct cached *known)
+{
+    struct buffer id = BUFFER_INIT;
+
+    fb_errand_id(e, &id);
+    submit_as(e, fb_buffer_text(&id) ? id.bytes : e->item.id, known);
+    fb_buffer_fini(&id);
 }
 
 /* What is known from an earlier answer, or NULL. */

@@ -69,7 +69,7 @@ static double in_quotas(int64_t todo, const struct eta_budget *q)
 /* The pace kept now is that of what is left until the reset: after it there is another. */
 static bool paces(const struct eta_budget *q, double rate)
 {
-    return rate > 0.0 && q->more_ns > 0 &&
+    return q->spending != ETA_AT_ONCE && rate > 0.0 && q->more_ns > 0 &&
            (double)(q->left - q->kept) / (double)q->more_ns * NS_PER_S <= rate * 1.2;
 }
 
@@ -100,7 +100,7 @@ static void add_limits(struct eta *e, double *most, const struct eta_key *k)
         longer(e, most, in_quotas(k->todo, &k->quota), ETA_BOUND_QUOTA);
 }
 
-struct eta fb_eta_of_key(const struct eta_key *k, double measured, bool is_full)
+struct eta fb_eta_of_key(const struct eta_key *k, bool is_full)
 {
     struct eta e = {.span_ns = 0, .bound = ETA_BOUND_NOTHING};
     double most = 0.0;
@@ -108,14 +108,16 @@ struct eta fb_eta_of_key(const struct eta_key *k, double measured, bool is_full)
     if (k->todo <= 0)
         return e;
     add_limits(&e, &most, k);
-    if (measured > 0.0 && !k->learning && !k->climbs && (e.bound == ETA_BOUND_NOTHING || is_full))
-        longer(&e, &most, at_rate(k->todo, measured), ETA_BOUND_ANSWERS);
+    bool is_pace = !k->learning && !k->climbs && (e.bound == ETA_BOUND_NOTHING || is_full);
+    if (k->measured > 0.0 && is_pace)
+        longer(&e, &most, at_rate(k->todo, k->measured), ETA_BOUND_ANSWERS);
     if (e.bound == ETA_BOUND_NOTHING) {
         e.span_ns = FB_ETA_UNKNOWN;
         return e;
     }
     /* A budget that is used up has counted the wait already. */
-    bool counted = e.bound == ETA_BOUND_WINDOW || (e.bound == ETA_BOUND_QUOTA && !k->quota.left);
+    bool counted = e.bound == ETA_BOUND_WINDOW ||
+                   (e.bound == ETA_BOUND_QUOTA && k->quota.left <= k->quota.kept);
     if (k->wait_ns > 0 && !counted) {
         if ((double)k->wait_ns > most)
             e.bound = ETA_BOUND_HOLD;
@@ -125,12 +127,12 @@ struct eta fb_eta_of_key(const struct eta_key *k, double measured, bool is_full)
     return e;
 }
 
-struct eta fb_eta(const struct eta_key *k, size_t count, double measured, bool is_full)
+struct eta fb_eta(const struct eta_key *k, size_t count, bool is_full)
 {
     struct eta last = {.span_ns = 0, .bound = ETA_BOUND_NOTHING};
 
     for (size_t i = 0; i < count; i++) {
-        struct eta e = fb_eta_of_key(&k[i], measured, is_full);
+        struct eta e = fb_eta_of_key(&k[i], is_full);
 
         if (e.span_ns > last.span_ns) {
             last = e;

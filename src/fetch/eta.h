@@ -20,7 +20,7 @@
 enum eta_spending {
     ETA_SPREAD, /* over its window, by what was learned */
     ETA_EVEN,   /* pacing=even: the slower the less is left (core/quota.h) */
-    ETA_AT_ONCE /* pacing=demand, and nothing else slows down */
+    ETA_AT_ONCE /* on demand: as fast as else is allowed */
 };
 
 /* A limit of so many in so long, of which so many are left now. 0 as limit: there is none. */
@@ -31,6 +31,7 @@ struct eta_budget {
     int64_t window_ns;
     int64_t more_ns; /* from now until there are more */
     enum eta_spending spending;
+    bool is_spread; /* pacing=even was asked for: whether all fits or not */
 };
 
 /* A key as it is now. */
@@ -38,8 +39,10 @@ struct eta_key {
     int64_t todo;    /* requests that have not left yet */
     int64_t wait_ns; /* before the next one may: a hold, a pause */
     double rate;     /* that its limiter keeps; 0: none */
+    double measured; /* what ended in the last seconds in which it did not wait; 0: nothing yet */
     bool learning;   /* no limit was met yet: the pace still rises */
     bool climbs;     /* the same, with a quota that is told: until the pace is that of it */
+    bool is_free;    /* all fits into its quota, and no other limit was met: as answers come */
     struct eta_budget window; /* sliding, stated */
     struct eta_budget quota;  /* told by the server */
 };
@@ -60,10 +63,10 @@ struct eta {
     size_t key; /* which one decides */
 };
 
-/* Of one key. `measured` is what all keys did in the last seconds, a second; 0: nothing yet. */
-struct eta fb_eta_of_key(const struct eta_key *k, double measured, bool is_full);
+/* Of one key. `is_full`: no more can be under way at a time. */
+struct eta fb_eta_of_key(const struct eta_key *k, bool is_full);
 
-/* Of all of them: the last to end. `is_full`: no more can be under way at a time. */
-struct eta fb_eta(const struct eta_key *k, size_t count, double measured, bool is_full);
+/* Of all of them: the last to end. */
+struct eta fb_eta(const struct eta_key *k, size_t count, bool is_full);
 
 #endif

@@ -121,6 +121,16 @@ static void feed_one(struct fetch *f)
     }
 }
 
+/* What is still in the list. Of a list that grows, or whose items lead to others, nobody knows. */
+static void tell_rest(struct fetch *f)
+{
+    bool grows = f->o->paginate || f->o->cursor;
+    int64_t total = f->list_ended || grows ? f->seen : fb_fetch_total(f);
+    bool is_known = !grows && total >= f->seen;
+
+    fb_engine_client_expect(f->client, is_known ? total - f->seen : -1);
+}
+
 void fb_feed(struct fetch *f)
 {
     uint64_t end_ns = uv_hrtime() + TURN_NS;
@@ -130,4 +140,5 @@ void fb_feed(struct fetch *f)
             break;
         feed_one(f);
     }
+    tell_rest(f);
 }

@@ -4,10 +4,10 @@
  *
  * run.c is the command, fetch.c sets a batch up and ends it, batch.c opens journal and output,
  * feed.c turns lines into tasks, errand.c sends them on their way, end.c turns results into rows,
- * report.c talks to people and pulse.c tells them how far it is, which look.c finds out; live.c
- * keeps that for other processes, metrics.c as rows of a file; gate.c is robots.txt,
- * conditional.c the answers that were kept, turn_page.c the next page, provider.c whose limits
- * hold. The engine is that of a host (host.h).
+ * report.c talks to people and pulse.c tells them how far it is, which look.c finds out, and
+ * meter.c how fast; live.c keeps that for other processes, metrics.c as rows of a file; gate.c is
+ * robots.txt, conditional.c the answers that were kept, turn_page.c the next page, provider.c
+ * whose limits hold. The engine is that of a host (host.h).
  */
 #ifndef FLYBALL_FETCH_FETCH_PARTS_H
 #define FLYBALL_FETCH_FETCH_PARTS_H
@@ -16,6 +16,7 @@
 
 #include "fetch/fetch.h"
 #include "fetch/list.h"
+#include "fetch/meter.h"
 #include "store/cache.h"
 #include "store/runs.h"
 
@@ -40,29 +41,14 @@ struct errand {
     int64_t not_before_s; /* it was deferred until then; 0: it was not */
     uint32_t page;        /* 0: there are none */
     char *next_url;       /* of the page that is due, or NULL: the item's own */
+    char *linked;         /* where a 304 led, or NULL */
     uint64_t key[2];      /* of the cache */
     struct gate *gate;
 };
 
 #define TOTAL_NOT_COUNTED (-2)
 
-#define PULSE_MS      250
-#define METER_SAMPLES 21 /* five seconds of them */
-
-/* What ended lately, and what people were told of. */
-struct meter {
-    struct {
-        int64_t at_ns;
-        int64_t done;
-    } sample[METER_SAMPLES];
-    size_t count; /* so far; the latest METER_SAMPLES are there */
-    int64_t line_ns;
-    int64_t hold_until_ns; /* of the hold told last */
-    bool was_learning;
-    bool was_waiting;
-    double steady; /* measured when nothing had to wait for long */
-};
-
+#define PULSE_MS 250
 /* Keys that the batch has had to do with. */
 #define FETCH_KEYS 256
 
@@ -129,6 +115,7 @@ struct fetch {
     int64_t earlier;             /* finished in an earlier run */
     int64_t bad_lines;
     int64_t told_failures;
+    bool told_bound; /* that an item has more pages than are wanted */
     int64_t began_ns;
 };
 
@@ -155,6 +142,9 @@ void fb_errand_begin(struct fetch *f, const struct item *i, uint16_t check);
 void fb_errand_go(struct errand *e);
 void fb_errand_end(struct errand *e);
 
+/* The id of its result: "7", "7#2" for the second page. */
+void fb_errand_id(const struct errand *e, struct buffer *to);
+
 /* It ends without having been sent. */
 void fb_errand_fail(struct errand *e, enum entry_state state, const char *failure,
                     const char *sentence);
@@ -163,6 +153,9 @@ void fb_errand_fail(struct errand *e, enum entry_state state, const char *failur
 
 /* Whether there is a next page, which e->next_url then names. */
 bool fb_errand_find_next(struct errand *e, const struct engine_result *r);
+
+/* Where the Link headers of an answer from there lead; to be freed. NULL: nowhere. */
+char *fb_page_linked(const char *from, const struct engine_header *header, size_t count);
 
 /* Where the journal says that it goes on. */
 void fb_errand_resume(struct errand *e);
@@ -178,6 +171,8 @@ void fb_conditional_keep(const struct errand *e, const struct result_facts *fact
 void fb_conditional_unchanged(struct errand *e);
 
 /* ----------------------------------------------------------------------------------- gate.c */
+
+#define GATE_FAILURE "robots" /* the class of what a robots.txt holds up */
 
 /* True: it may go on. False: it waits here, or has ended. */
 bool fb_gate_pass(struct errand *e);
@@ -209,6 +204,9 @@ const char *fb_provider_limit(void *user, const struct engine_key *k);
 
 void fb_end_result(void *user, const struct engine_result *r);
 void fb_end_start(void *user, struct job *j, void *task_user, int32_t attempt);
+
+/* One page is written; the errand goes on to the next, which e->next_url names. */
+void fb_end_page(struct errand *e, struct result_facts *facts);
 
 /* An item, or a page of it, ends as these facts say. */
 void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state,
@@ -261,6 +259,9 @@ void fb_say(struct fetch *f, const char *format, ...) __attribute__((format(prin
 void fb_report_begin(struct fetch *f);
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state);
 void fb_report_end(struct fetch *f);
+
+/* What was finished before this run began: so many; and, unless NULL, how many of them failed. */
+int64_t fb_report_earlier(const struct fetch *f, int64_t *ret_failed);
 
 /* --------------------------------------------------------------------------------- plan.c */
 

@@ -82,13 +82,19 @@ static const char *agent(const struct fetch *f, char *buffer, size_t size)
     return buffer;
 }
 
+/* Of a page that is due its own URL: a link may lead to what is not allowed. */
+static const char *url_of(const struct errand *e)
+{
+    return e->next_url ? e->next_url : e->item.url;
+}
+
 static bool is_allowed(const struct gate *g, const struct errand *e)
 {
     struct origin o;
     char name[64];
 
-    fb_origin_of(e->item.url, &o);
-    const char *path = e->item.url + o.path;
+    fb_origin_of(url_of(e), &o);
+    const char *path = url_of(e) + o.path;
     return fb_robots_allow(g->rules, g->rules_size, agent(e->fetch, name, sizeof name),
                            *path == '/' ? path : "/");
 }
@@ -100,9 +106,9 @@ static bool decide(const struct gate *g, struct errand *e)
     if (e->is_allowed)
         return true;
     if (g->state == GATE_DOWN)
-        fb_errand_fail(e, ENTRY_deferred, "robots", "its robots.txt could not be read");
+        fb_errand_fail(e, ENTRY_deferred, GATE_FAILURE, "its robots.txt could not be read");
     else
-        fb_errand_fail(e, ENTRY_skipped, "robots", "robots.txt does not allow it");
+        fb_errand_fail(e, ENTRY_skipped, GATE_FAILURE, "robots.txt does not allow it");
     return false;
 }
 
@@ -130,7 +136,7 @@ bool fb_gate_pass(struct errand *e)
     struct fetch *f = e->fetch;
     struct buffer origin = BUFFER_INIT;
 
-    origin_text(e->item.url, &origin);
+    origin_text(url_of(e), &origin);
     const char *name = fb_buffer_text(&origin);
     struct gate *g = name ? find(f, name) : NULL;
     bool is_new = !g;

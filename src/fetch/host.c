@@ -21,7 +21,9 @@
 #include "ledger/ledger.h"
 #include "util/alloc.h"
 
-#define SAVE_MS        10000
+#define TICK_MS        1000
+#define SAVE_TICKS     10
+#define KEYS_MANY      4096 /* of more, limits are saved when it is time */
 #define STORE_CLOSE_MS 10000
 #define PATH_BYTES     4096
 #define FULL_NS        INT64_C(10000000000)
@@ -82,7 +84,7 @@ static struct fly_limiter *as_in_ledger(const struct host *h, const struct engin
     struct fly_key key = {k->provider, k->pool, k->credential};
     struct fly_limiter *l = NULL;
 
-    if (!h->ledger || fb_ledger_peek(h->ledger, &key, now_ns, &l) < 0)
+    if (!h->sight || fb_sight_key(h->sight, &key, now_ns, &l) < 0)
         return NULL;
     if (fly_limiter_reconfigure(l, spec, now_ns, NULL) == 0)
         return l;
@@ -132,10 +134,33 @@ void fb_host_save(struct host *h)
         fb_engine_keys(h->engine, save_one, h);
 }
 
+static void save_first(void *context, const struct engine_key_state *s)
+{
+    fb_memory_save_first(context, s);
+}
+
+/* A limit that was found out is told to whoever asks for it, and not only ten seconds later. */
+static void save_new(struct host *h)
+{
+    struct engine_stats s;
+
+    if (!h->file || !h->engine || h->o.forgets)
+        return;
+    fb_engine_stats(h->engine, &s);
+    if (s.keys <= KEYS_MANY)
+        fb_engine_keys(h->engine, save_first, h);
+}
+
 static void on_clock(uv_timer_t *timer)
 {
-    fb_host_save(timer->data);
-    fb_host_restate(timer->data);
+    struct host *h = timer->data;
+
+    if (++h->ticks % SAVE_TICKS != 0) {
+        save_new(h);
+        return;
+    }
+    fb_host_save(h);
+    fb_host_restate(h);
 }
 
 static void wake(void *context)
@@ -191,6 +216,8 @@ static void engine_closed(void *arg)
     h->is_closing = true;
     fly_ledger_close(h->ledger);
     h->ledger = NULL;
+    fb_sight_close(h->sight);
+    h->sight = NULL;
     if (h->store && fb_store_close(h->store, STORE_CLOSE_MS) == -ETIMEDOUT)
         return; /* its thread hangs in a write: nothing can be freed under it */
     uv_close((uv_handle_t *)&h->wake, handle_closed);
@@ -230,6 +257,15 @@ static int find_ledger(struct host *h, struct fly_error *err)
     return fly_ledger_open(h->ledger_path, NULL, &h->ledger, err);
 }
 
+/* Nothing is sent: it is read, if there is one that can be, and stays as it is. */
+static void look_at_ledger(struct host *h)
+{
+    if (fb_sight_open(h->o.ledger, &h->sight, NULL) == 0)
+        fb_sight_secret(h->sight, h->secret);
+    else
+        h->sight = NULL;
+}
+
 /* All who share a ledger hash credentials alike; a new one takes the secret of the store. */
 static void open_ledger(struct host *h)
 {
@@ -238,11 +274,12 @@ static void open_ledger(struct host *h)
 
     if (h->o.ledger && strcmp(h->o.ledger, "none") == 0)
         return;
-    if (h->o.forgets && !fb_ledger_is_there(h->o.ledger))
+    if (h->o.forgets) {
+        look_at_ledger(h);
         return;
+    }
     int rc = find_ledger(h, &err);
-    const unsigned char *wanted = h->o.forgets ? NULL : h->secret;
-    if (rc == 0 && fb_ledger_secret(h->ledger, wanted, secret) == 0) {
+    if (rc == 0 && fb_ledger_secret(h->ledger, h->secret, secret) == 0) {
         if (memcmp(secret, h->secret, sizeof secret) != 0) {
             memcpy(h->secret, secret, sizeof secret);
             fb_memory_keep_secret(h);
@@ -261,7 +298,7 @@ static void open_handles(struct host *h)
     (void)uv_timer_init(h->loop, &h->clock);
     h->wake.data = h->clock.data = h;
     h->handles_open = 2;
-    (void)uv_timer_start(&h->clock, on_clock, SAVE_MS, SAVE_MS);
+    (void)uv_timer_start(&h->clock, on_clock, TICK_MS, TICK_MS);
     /* What there is to do keeps the loop going, not what watches it. */
     uv_unref((uv_handle_t *)&h->wake);
     uv_unref((uv_handle_t *)&h->clock);

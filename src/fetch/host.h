@@ -70,8 +70,14 @@ uv_loop_t *fb_host_loop(const struct host *h);
 /* The path of the ledger in use, or NULL: there is none. */
 const char *fb_host_ledger(const struct host *h);
 
-/* Write what was learned since the last time. Done every ten seconds and at the end. */
+/*
+ * Write what was learned since the last time. Done every ten seconds and at the end; of a limit
+ * that was not known before, within a second.
+ */
 void fb_host_save(struct host *h);
+
+/* When the limit of a key was raised or lowered last; 0: never, as far as is remembered. */
+int64_t fb_host_changed_ns(const struct host *h, const struct engine_key *k);
 
 /* Forget what is remembered of a provider and a pool, NULL: all pools; what runs goes on. */
 void fb_host_forget(struct host *h, const char *provider, const char *pool);

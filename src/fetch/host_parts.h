@@ -14,9 +14,11 @@ struct host {
     uv_loop_t *loop;
     uv_async_t wake; /* the store has something for us */
     uv_timer_t clock;
+    uint32_t ticks; /* of it */
     int handles_open;
     struct engine *engine;
-    struct fly_ledger *ledger; /* NULL: limits are this process's own */
+    struct fly_ledger *ledger;  /* NULL: limits are this process's own */
+    struct ledger_sight *sight; /* instead, of who only asks; NULL: there is none */
     char *ledger_path;
     int64_t full_until_ns; /* it had no room: not asked again before */
     struct store *store;
@@ -44,6 +46,9 @@ void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_lim
                       int64_t now_ns);
 /* Save one key; true: it is remembered. */
 bool fb_memory_save_key(struct host *h, const struct engine_key_state *s);
+
+/* The same, where the limit of the key is known and was never saved. */
+void fb_memory_save_first(struct host *h, const struct engine_key_state *s);
 void fb_memory_fini(struct host *h);
 
 /* restate.c: see whose limits the keys in use are under, and state those of this process again. */

@@ -137,11 +137,8 @@ static void introduce(struct fetch *f, struct view_batch *b)
 static bool is_done(struct fetch *f)
 {
     int64_t total = f->found.resumed ? fb_fetch_total(f) : -1;
-    int64_t ended = 0;
 
-    for (int s = ENTRY_done; s < ENTRY_STATES; s++)
-        ended += (int64_t)f->found.items[s];
-    return total >= 0 && ended >= total;
+    return total >= 0 && fb_report_earlier(f, NULL) >= total;
 }
 
 /* Whether the record of the run that did it is there, and says so. */
@@ -363,6 +360,7 @@ static void note_progress(struct fetch *f, const struct look *l, const struct pr
     b->deferred = (int64_t)f->found.items[ENTRY_deferred] + f->count[ENTRY_deferred];
     b->skipped = (int64_t)f->found.items[ENTRY_skipped] + f->count[ENTRY_skipped];
     b->unknown = (int64_t)f->found.items[ENTRY_unknown] + f->count[ENTRY_unknown];
+    b->earlier = fb_report_earlier(f, NULL);
     b->in_flight = s.in_flight;
     b->requests = s.requests;
     b->throttled = s.throttled;

@@ -14,7 +14,7 @@
 #include "engine/show.h"
 #include "fetch/fetch_parts.h"
 #include "fetch/host.h"
-#include "util/text.h"
+#include "util/hash.h"
 
 #define NS_PER_S  INT64_C(1000000000)
 #define KEYS_MANY 4096 /* of more keys only those with something to do are looked at */
@@ -47,10 +47,8 @@ static void read_spending(const char *text, struct eta_budget *q)
     int64_t ppm = s.reserve_ppm >= 0 ? s.reserve_ppm : unsaid_ppm;
 
     q->kept = (int64_t)((double)q->limit * (double)ppm / FB_MILLION);
-    if (s.pacing != PACING_DEMAND)
-        q->spending = ETA_EVEN;
-    else if (!s.controller)
-        q->spending = ETA_AT_ONCE;
+    q->spending = s.pacing == PACING_DEMAND ? ETA_AT_ONCE : ETA_EVEN;
+    q->is_spread = s.pacing == PACING_EVEN;
 }
 
 static void read_quota(const struct look *l, const struct engine_told *t, const char *spec,
@@ -92,6 +90,17 @@ static double pace_of(int64_t units, int64_t span_ns)
     return span_ns > 0 ? (double)units / (double)span_ns * 1e9 : 0.0;
 }
 
+/* Whether it keeps the pace of a whole quota over its window, or of what is left of it. */
+static bool is_mean(const struct eta_key *k)
+{
+    const struct eta_budget *q = &k->quota;
+    double mean = pace_of(q->limit, q->window_ns);
+    double rest = pace_of(q->left, q->more_ns);
+
+    return (k->rate > 0.8 * mean && k->rate < 1.2 * mean) ||
+           (q->spending == ETA_AT_ONCE && k->rate > 0.8 * rest && k->rate < 1.2 * rest);
+}
+
 /*
  * The pace that will be kept. One that still rises will be that of what is left, and so will one
  * that was learned from the mean of this quota.
@@ -99,12 +108,10 @@ static double pace_of(int64_t units, int64_t span_ns)
 static double pace_under(const struct eta_key *k)
 {
     const struct eta_budget *q = &k->quota;
-    double mean = pace_of(q->limit, q->window_ns);
-    bool is_mean = k->rate > 0.8 * mean && k->rate < 1.2 * mean;
 
     if (q->spending != ETA_SPREAD)
         return k->climbs ? 0.0 : k->rate;
-    return k->climbs || is_mean ? pace_of(q->left, q->more_ns) : k->rate;
+    return k->climbs || is_mean(k) ? pace_of(q->left, q->more_ns) : k->rate;
 }
 
 /* A quota whose reset has passed since is full again; its window begins with the first request. */
@@ -167,6 +174,30 @@ static double lasting_pace(const struct view_key *v, double pace)
     return is_known && pace > v->limit ? v->limit : pace;
 }
 
+/* It was refused and slowed down: what goes through meanwhile is nearly the limit. */
+static void read_near(struct eta_key *k, const struct view_key *v)
+{
+    if (!(v->flags & VIEW_KEY_NEAR) || k->measured <= 0.0)
+        return;
+    k->rate = k->measured;
+    k->learning = k->climbs = false;
+}
+
+/* What ended of a key lately, whoever asked for it; an engine of its own began with the batch. */
+static double measure(const struct look *l, const struct engine_key_state *s, bool waits)
+{
+    const struct fetch *f = l->fetch;
+    bool is_begun = f->meter.looked_ns > 0 || f->is_one_of_many;
+    const char *const part[] = {s->key.provider, s->key.pool, s->key.credential};
+    uint64_t name = FB_HASH_INIT;
+
+    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
+        name = fb_hash_add(name, part[i], strlen(part[i]) + 1);
+    name = fb_hash_end(name) | 1; /* 0 is a free place */
+    return fb_meter_key(&l->fetch->meter, name, is_begun ? l->now_ns : f->began_ns, l->now_ns,
+                        s->requests - s->refused - s->in_flight, waits);
+}
+
 static void look_at_busy(void *arg, const struct engine_key_state *s)
 {
     struct look *l = arg;
@@ -186,6 +217,8 @@ static void look_at_busy(void *arg, const struct engine_key_state *s)
                           .climbs = climbs && !is_told};
     if (s->queued > 0 && l->shown[i].ready_ns != VIEW_NEVER && l->shown[i].ready_ns > l->now_ns)
         k->wait_ns = l->shown[i].ready_ns - l->now_ns;
+    k->measured = measure(l, s, k->wait_ns >= NS_PER_S);
+    read_near(k, &l->shown[i]);
     read_window(l, &l->shown[i], k);
     read_quota(l, s->told, l->shown[i].spec, k);
     if (k->quota.limit == 0)
@@ -212,43 +245,58 @@ static void spread(struct look *l, int64_t unread)
         l->key[i].todo += (int64_t)((double)unread * (double)l->key[i].todo / (double)sum + 0.5);
 }
 
-/* ------------------------------------------------------------------------------------ the facts */
-
-static double measure(struct meter *m, int64_t began_ns, int64_t now_ns, int64_t done)
+/*
+ * All that is left to do fits into what is left of a quota: it is not spread (core/quota.h), and
+ * neither what is left nor the mean of it is a pace.
+ */
+static void find_ample(struct look *l, bool is_known)
 {
-    size_t newest = m->count % METER_SAMPLES;
+    for (size_t i = 0; is_known && i < l->busy; i++) {
+        struct eta_key *k = &l->key[i];
+        struct eta_budget *q = &k->quota;
+        int64_t left = q->left - q->kept - l->shown[i].in_flight;
 
-    if (m->count == 0) { /* nothing had ended when it began */
-        m->sample[0].at_ns = began_ns;
-        newest = m->count = 1;
+        if (q->limit == 0 || q->is_spread || k->todo > left)
+            continue;
+        q->spending = ETA_AT_ONCE;
+        k->is_free = l->shown[i].flags & VIEW_KEY_LEARNED &&
+                     (l->shown[i].flags & VIEW_KEY_CLIMBING || is_mean(k));
+        if (!k->is_free)
+            continue;
+        k->rate = 0.0;
+        k->learning = k->climbs = false;
     }
-    m->sample[newest].at_ns = now_ns;
-    m->sample[newest].done = done;
-    m->count++;
-    size_t oldest = m->count > METER_SAMPLES ? m->count % METER_SAMPLES : 0;
-    int64_t span_ns = now_ns - m->sample[oldest].at_ns;
-    return span_ns > 0 ? (double)(done - m->sample[oldest].done) / (double)span_ns * 1e9 : 0.0;
 }
 
-/* What was measured before a wait: while nothing may leave, fewer and fewer are counted. */
-static double lasting_rate(const struct look *l, double rate)
-{
-    struct meter *m = &l->fetch->meter;
-    bool waits = false;
+/* ------------------------------------------------------------------------------------ the facts */
 
-    for (size_t i = 0; i < l->busy; i++)
-        waits |= l->key[i].wait_ns >= NS_PER_S;
-    m->steady = waits ? m->steady : rate;
-    return m->steady;
+/*
+ * Where nothing of a key has ended yet it is taken to have its share of what the batch does: all
+ * that is left then ends when that pace is through with it.
+ */
+static void share_out(struct look *l, const struct progress *p)
+{
+    double left = (double)(p->total - p->done);
+
+    for (size_t i = 0; i < l->busy; i++) {
+        struct eta_key *k = &l->key[i];
+        double share = left > (double)k->todo ? (double)k->todo / left : 1.0;
+
+        if (k->measured <= 0.0)
+            k->measured = share * p->rate;
+    }
 }
 
 static void put_key(const struct look *l, size_t i, struct progress *p)
 {
     const struct view_key *v = &l->shown[i];
+    bool is_near = v->flags & VIEW_KEY_NEAR && !l->key[i].learning;
 
     fb_view_put(p->provider, sizeof p->provider, v->provider);
     fb_view_put(p->pool, sizeof p->pool, v->pool);
-    p->limit = v->limit;
+    p->limit = is_near ? l->key[i].rate : v->limit;
+    if (l->key[i].is_free)
+        p->limit = 0.0;
     p->limit_learned = fb_view_key_is_guess(v);
     p->learning = l->key[i].learning || (l->key[i].climbs && p->eta.span_ns == FB_ETA_UNKNOWN);
     p->confidence = v->confidence;
@@ -263,11 +311,12 @@ static void put_key(const struct look *l, size_t i, struct progress *p)
 
 static void put_time(struct progress *p)
 {
-    time_t now = time(NULL);
+    struct timespec now;
     struct tm here;
 
-    p->now_s = (int64_t)now;
-    p->zone_s = localtime_r(&now, &here) ? (int64_t)here.tm_gmtoff : 0;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    p->now_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
+    p->zone_s = localtime_r(&now.tv_sec, &here) ? (int64_t)here.tm_gmtoff : 0;
 }
 
 void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progress)
@@ -292,15 +341,17 @@ void fb_look(struct fetch *f, struct look *ret_look, struct progress *ret_progre
         .throttled = own.throttled,
         .in_flight = own.in_flight,
         .spent_ns = l->now_ns - f->began_ns,
-        .rate = measure(&f->meter, f->began_ns, l->now_ns, ended),
+        .rate = fb_meter_batch(&f->meter, f->began_ns, l->now_ns, ended),
     };
     put_time(p);
     fb_engine_keys(f->engine, look_at_busy, l);
     if (s.keys <= KEYS_MANY)
         fb_engine_keys(f->engine, look_at_idle, l);
+    f->meter.looked_ns = l->now_ns;
     spread(l, p->total - f->seen);
-    p->eta =
-        fb_eta(l->key, l->busy, lasting_rate(l, p->rate), s.in_flight >= f->o->engine.concurrency);
+    find_ample(l, fb_engine_expected(f->engine) >= 0);
+    share_out(l, p);
+    p->eta = fb_eta(l->key, l->busy, s.in_flight >= f->o->engine.concurrency);
     if (l->busy > 0)
         put_key(l, p->eta.key, p);
 }

@@ -2,9 +2,9 @@
 /*
  * memory.c - what was learned about limits in earlier runs, and what this one learns.
  *
- * Read at the start, written by the store's worker every ten seconds, at the end, and when the
- * engine forgets a key. A state that the library refuses is dropped: then the limit is learned
- * anew, from the cautious side.
+ * Read at the start, written by the store's worker every ten seconds, at the end, when the engine
+ * forgets a key, and within a second when a limit is known for the first time. A state that the
+ * library refuses is dropped: then the limit is learned anew, from the cautious side.
  */
 #include <errno.h>
 #include <math.h>
@@ -36,7 +36,8 @@ struct row {
     struct table_entry entry;
     int64_t saved_s;
     int64_t answers;   /* of the engine's key, when it was saved last */
-    double rate;       /* likewise */
+    double rate;       /* of the last event: what it was raised or lowered to */
+    int64_t changed_s; /* which was then; 0: there was none */
     double recovery_s; /* how long refusals last that were seen in any run; 0: none was */
     void *state;       /* owned */
     size_t state_size;
@@ -109,6 +110,7 @@ static int remember(void *context, const struct learned *l)
         return -ENOMEM;
     r->saved_s = l->saved_s;
     r->rate = l->rate;
+    r->changed_s = l->changed_s;
     r->recovery_s = l->recovery_s;
     return 0;
 }
@@ -236,27 +238,41 @@ void fb_memory_recall(struct host *h, const struct engine_key *k, struct fly_lim
         return;
 }
 
+/* When the limiter has changed its mind, if that was since the last time; else it is seen now. */
+static int64_t change_s(const struct fly_learned *known, int64_t since_s, int64_t now_s)
+{
+    int64_t at_s = known->changed_ns == FLY_ABSENT ? 0 : known->changed_ns / NS_PER_S;
+
+    return at_s > since_s && at_s <= now_s ? at_s : now_s;
+}
+
 /*
  * A rate that has changed since it was saved last is an event, unless it is only stated. One that
- * is not known yet is no lower one.
+ * is not known yet is no lower one. That row and event tell the same instant is for whoever reads
+ * both.
  */
-static void note_change(struct host *h, struct row *r, const struct learned *row, const char *by)
+static void note_change(struct host *h, struct row *r, const struct learned *row,
+                        const struct fly_learned *known, int64_t since_s)
 {
+    const char *by = known->by;
+
     if (strcmp(by, "off") == 0 || row->rate <= 0.0 ||
         fabs(row->rate - r->rate) <= CHANGE_MIN * r->rate)
         return;
     struct learned_event e = {.key = row->key,
-                              .at_s = row->saved_s,
+                              .at_s = change_s(known, since_s, row->saved_s),
                               .kind = row->rate > r->rate ? "raised" : "lowered",
                               .before = r->rate,
                               .after = row->rate,
                               .why = by};
-    if (fb_learned_put_event(h->store, h->file, &e) == 0)
-        r->rate = row->rate;
+    if (fb_learned_put_event(h->store, h->file, &e) < 0)
+        return;
+    r->rate = row->rate;
+    r->changed_s = e.at_s;
 }
 
 static bool put(struct host *h, struct row *r, const struct engine_key_state *s,
-                const struct fly_learned *known)
+                const struct fly_learned *known, int64_t since_s)
 {
     if (known->recovery_ns > 0)
         r->recovery_s = (double)known->recovery_ns / 1e9;
@@ -268,11 +284,11 @@ static bool put(struct host *h, struct row *r, const struct engine_key_state *s,
         .reduction = known->reduction,
         .confidence = known->confidence,
         .recovery_s = r->recovery_s,
-        .changed_s = known->changed_ns == FLY_ABSENT ? 0 : known->changed_ns / NS_PER_S,
         .saved_s = r->saved_s,
     };
 
-    note_change(h, r, &row, known->by);
+    note_change(h, r, &row, known, since_s);
+    row.changed_s = r->changed_s;
     return fb_learned_put(h->store, h->file, &row) == 0;
 }
 
@@ -296,10 +312,30 @@ bool fb_memory_save_key(struct host *h, const struct engine_key_state *s)
     r = find_or_add(h, &s->key);
     if (!r || !set_state(r, bytes, (size_t)size))
         return false;
+    int64_t since_s = r->saved_s;
     r->saved_s = (int64_t)time(NULL);
-    if (put(h, r, s, &known))
+    if (put(h, r, s, &known, since_s))
         r->answers = answers; /* else the next time, then */
     return r->answers == answers;
+}
+
+void fb_memory_save_first(struct host *h, const struct engine_key_state *s)
+{
+    struct fly_learned known = {.size = sizeof known};
+    const struct row *r = find(h, &s->key);
+
+    if (s->requests == s->in_flight || (r && r->rate > 0.0) ||
+        fb_show_learned(s, fb_engine_now(h->engine), &known) < 0 || known.rate <= 0.0 ||
+        strcmp(known.by, "off") == 0)
+        return;
+    (void)fb_memory_save_key(h, s);
+}
+
+int64_t fb_host_changed_ns(const struct host *h, const struct engine_key *k)
+{
+    const struct row *r = find(h, k);
+
+    return r ? r->changed_s * NS_PER_S : 0;
 }
 
 /* -------------------------------------------------------------------------------- on demand */
@@ -332,6 +368,7 @@ static void forget_one(void *arg, struct table_entry *e)
     r->state = NULL;
     r->state_size = 0;
     r->rate = r->recovery_s = 0.0;
+    r->changed_s = 0;
     r->answers = -1;
 }
 

@@ -14,25 +14,50 @@
 
 /* ---------------------------------------------------------------------------------------- Link */
 
-/* Whether the parameters behind a target say rel=next, alone or among others. */
-static bool says_next(const char *at, size_t size)
+/* Whether a list of relations, with blanks between them, has "next" in it. */
+static bool has_next(const char *at, size_t size)
 {
     for (size_t i = 0; i + 4 <= size; i++) {
-        if (strncasecmp(at + i, "rel=", 4) != 0 || (i > 0 && !strchr("; \t", at[i - 1])))
-            continue;
-        const char *value = at + i + 4;
-        size_t left = size - i - 4;
-        size_t length =
-            left > 0 && *value == '"' ? strcspn(value + 1, "\"") + 2 : strcspn(value, "; \t,");
-        if (length > left)
-            length = left;
-        for (size_t k = 0; k + 4 <= length; k++) {
-            bool begins = k == 0 || strchr("\" \t", value[k - 1]);
-            bool ends = k + 4 == length || strchr("\" \t", value[k + 4]);
-            if (begins && ends && strncasecmp(value + k, "next", 4) == 0)
-                return true;
-        }
-        return false;
+        bool begins = i == 0 || at[i - 1] == ' ' || at[i - 1] == '\t';
+        bool ends = i + 4 == size || at[i + 4] == ' ' || at[i + 4] == '\t';
+        if (begins && ends && strncasecmp(at + i, "next", 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+static size_t span(const char *at, size_t size, const char *until)
+{
+    size_t i = 0;
+
+    while (i < size && !strchr(until, at[i]))
+        i++;
+    return i;
+}
+
+/* Whether the parameters behind a target say rel=next; the first rel is the one that counts. */
+static bool says_next(const char *at, size_t size)
+{
+    while (size > 0) {
+        size_t name = span(at, size, "=;");
+        size_t skipped = 0;
+
+        while (skipped < name && strchr(" \t", at[skipped]))
+            skipped++;
+        bool is_rel = name - skipped == 3 && strncasecmp(at + skipped, "rel", 3) == 0;
+        bool has_value = name < size && at[name] == '=';
+        at += has_value ? name + 1 : name;
+        size -= has_value ? name + 1 : name;
+        bool quoted = has_value && size > 0 && *at == '"';
+        size_t value = !has_value ? 0
+                       : quoted   ? 1 + span(at + 1, size - 1, "\"")
+                                  : span(at, size, "; \t");
+        if (is_rel)
+            return has_next(at + (quoted ? 1 : 0), value - (quoted ? 1 : 0));
+        size_t used = value + span(at + value, size - value, ";");
+        used += used < size ? 1 : 0;
+        at += used;
+        size -= used;
     }
     return false;
 }

@@ -46,16 +46,32 @@ static void add_unknown(const struct progress *p, struct buffer *to)
     add_row(to, "duration  not known before the first answers");
 }
 
-static void add_times(const struct progress *p, struct buffer *to)
+/* A time is no better than the limit that it comes from: that of one refusal may be far off. */
+static bool is_guess(const struct progress *p)
 {
-    int64_t now_ns = p->now_s * NS_PER_S;
-    int64_t end_ns = fb_after(now_ns, p->eta.span_ns);
+    return p->limit_learned && p->eta.bound == ETA_BOUND_RATE;
+}
 
+static void add_bound(const struct progress *p, struct buffer *to)
+{
     add_row(to, "bound by  ");
     fb_progress_bound(p, to);
     fb_buffer_add_text(to, " (");
     fb_buffer_add_text(to, p->provider);
     fb_buffer_add_char(to, ')');
+    if (!is_guess(p))
+        return;
+    fb_buffer_add_text(to, ", learned, confidence ");
+    fb_buffer_add_int(to, (int64_t)(p->confidence * 100.0 + 0.5));
+    fb_buffer_add_text(to, " %");
+}
+
+static void add_times(const struct progress *p, struct buffer *to)
+{
+    int64_t now_ns = p->now_ns;
+    int64_t end_ns = fb_after(now_ns, p->eta.span_ns);
+
+    add_bound(p, to);
     add_row(to, "duration  ");
     fb_words_span(p->eta.span_ns, to);
     if (end_ns == FB_NEVER) /* no clock shows it */
@@ -116,7 +132,7 @@ static void add_json(const struct progress *p, struct buffer *to)
 /* The answer with --json, flyball.plan/1. */
 static void add_answer(const struct progress *p, const struct view_key *v, struct buffer *to)
 {
-    int64_t now_ns = p->now_s * NS_PER_S;
+    int64_t now_ns = p->now_ns;
     bool is_known = p->eta.span_ns != FB_ETA_UNKNOWN && p->total > p->done;
 
     fb_view_json_begin("plan", now_ns, to);
@@ -130,15 +146,17 @@ static void add_answer(const struct progress *p, const struct view_key *v, struc
         fb_json_text(to, "provider", v->provider);
         fb_json_text(to, "pool", v->pool);
         fb_json_text(to, "cause", v->cause);
-        fb_words_json_instant(to, "until", v->ready_ns, v->seen_ns);
+        fb_words_json_end(to, "until", v->ready_ns, v->seen_ns);
         fb_buffer_add_char(to, '}');
     }
     if (is_known && p->eta.bound != ETA_BOUND_NOTHING)
         fb_progress_bound_json(p, to);
+    if (is_known && is_guess(p))
+        fb_json_real(to, "confidence", p->confidence, 3);
     if (is_known)
         fb_words_json_span(to, "duration_s", p->eta.span_ns);
     if (is_known && fb_after(now_ns, p->eta.span_ns) != FB_NEVER)
-        fb_words_json_instant(to, "finish", fb_after(now_ns, p->eta.span_ns), now_ns);
+        fb_words_json_end(to, "finish", fb_after(now_ns, p->eta.span_ns), now_ns);
     fb_buffer_add_char(to, '}');
 }
 

@@ -9,28 +9,32 @@
 
 #include <string.h>
 
+#include "core/instant.h"
 #include "util/json.h"
 #include "view/words.h"
 
 #define NS_PER_S INT64_C(1000000000)
 #define BAR_WIDE 14
+#define LOW_NS   (3 * NS_PER_S) /* a search begins with one a second, and is at eight by then */
 
-#define NAME_KEEP_WAITING 8 /* while it waits, as long as what decides, and a little longer */
+#define NAME_KEEP_WAITING 9 /* while it waits, as long as what decides, and a little longer */
 
 /* In the order in which they stand; a row's number is how soon it is left out. */
 #define FB_PROGRESS_PARTS(X) \
     X(name, 2, "  ")         \
-    X(bar, 5, "  ")          \
+    X(bar, 6, "  ")          \
     X(count, 99, "  ")       \
-    X(share, 6, "  ")        \
-    X(rate, 10, "  ")        \
+    X(share, 7, "  ")        \
+    X(rate, 11, "  ")        \
     X(limit, 4, " ")         \
     X(left, 3, "  ")         \
-    X(few, 7, "  ")          \
-    X(throttled, 9, "  ")    \
-    X(eta, 11, "  ")         \
+    X(few, 8, "  ")          \
+    X(throttled, 10, "  ")   \
+    X(sure, 0, "  ")         \
+    X(eta, 12, "  ")         \
+    X(phase, 5, ": ")        \
     X(clock, 1, " ")         \
-    X(bound, 8, ", ")
+    X(bound, 9, ", ")
 
 /* --------------------------------------------------------------------------------- the parts */
 
@@ -119,6 +123,16 @@ static void add_throttled(const struct progress *p, struct buffer *to)
     fb_words_count(p->throttled, to);
 }
 
+/* How sure it is of a limit that nobody told. */
+static void add_sure(const struct progress *p, struct buffer *to)
+{
+    if (p->learning || !p->limit_learned || p->limit <= 0.0 || p->done >= p->total)
+        return;
+    fb_buffer_add_text(to, "confidence ");
+    fb_buffer_add_int(to, (int64_t)(p->confidence * 100.0 + 0.5));
+    fb_buffer_add_text(to, " %");
+}
+
 static bool has_eta(const struct progress *p)
 {
     return p->eta.span_ns != FB_ETA_UNKNOWN && p->eta.bound != ETA_BOUND_NOTHING;
@@ -160,13 +174,18 @@ static void add_eta(const struct progress *p, struct buffer *to)
     }
 }
 
+static int64_t end_s(const struct progress *p)
+{
+    return fb_words_second(fb_after(p->now_ns, p->eta.span_ns), true);
+}
+
 /* Within a day: later ones have no clock. */
 static void add_clock(const struct progress *p, struct buffer *to)
 {
     if (!has_eta(p) || p->eta.span_ns >= 20 * 3600 * NS_PER_S || p->total_grows)
         return;
     fb_buffer_add_char(to, '(');
-    fb_words_minute(p->now_s + p->zone_s + p->eta.span_ns / NS_PER_S, to);
+    fb_words_minute(end_s(p) + p->zone_s, to);
     fb_buffer_add_char(to, ')');
 }
 
@@ -176,6 +195,13 @@ static void add_bound(const struct progress *p, struct buffer *to)
         return;
     fb_buffer_add_text(to, p->eta.bound == ETA_BOUND_HOLD ? "bound by a " : "bound by ");
     fb_progress_bound(p, to);
+}
+
+/* Where a search is that nothing has refused yet. */
+static void add_phase(const struct progress *p, struct buffer *to)
+{
+    if (p->learning && p->done < p->total && !has_eta(p) && p->throttled == 0)
+        fb_buffer_add_text(to, p->spent_ns < LOW_NS ? "starting low" : "no ceiling yet");
 }
 
 /* ---------------------------------------------------------------------------------- the line */
@@ -269,7 +295,7 @@ static void add_bound_word(const struct progress *p, struct buffer *to)
 
 void fb_progress_plain(const struct progress *p, struct buffer *to)
 {
-    fb_words_instant(p->now_s, to);
+    fb_words_instant(fb_words_second(p->now_ns, false), to);
     fb_buffer_add_text(to, " fetch");
     add_member(to, "done", p->done);
     if (!p->total_grows)
@@ -280,7 +306,7 @@ void fb_progress_plain(const struct progress *p, struct buffer *to)
         fb_buffer_add_text(to, " bound=");
         add_bound_word(p, to);
         fb_buffer_add_text(to, p->total_grows ? " eta_at_least=" : " eta=");
-        fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, to);
+        fb_words_instant(end_s(p), to);
     } else if (p->learning) {
         fb_buffer_add_text(to, " learning");
     }
@@ -314,11 +340,19 @@ static void add_json_eta(const struct progress *p, struct buffer *to)
 {
     struct buffer at = BUFFER_INIT;
 
-    fb_words_instant(p->now_s + p->eta.span_ns / NS_PER_S, &at);
+    fb_words_instant(end_s(p), &at);
     fb_progress_bound_json(p, to);
     fb_json_text(to, "eta", fb_buffer_text(&at));
     fb_json_real(to, "eta_s", (double)p->eta.span_ns / 1e9, 1);
     fb_buffer_fini(&at);
+}
+
+/* At least two digits behind the point, and what is slow is not told as 0. */
+static void add_json_rate(struct buffer *to, const char *name, double rate)
+{
+    int digits = fb_words_rate_digits(rate);
+
+    fb_json_real(to, name, rate, digits > 2 ? digits : 2);
 }
 
 void fb_progress_json(const struct progress *p, struct buffer *to)
@@ -330,9 +364,9 @@ void fb_progress_json(const struct progress *p, struct buffer *to)
         fb_json_int(to, "total_at_least", p->total);
     else
         fb_json_int(to, "total", p->total);
-    fb_json_real(to, "rate", p->rate, 2);
+    add_json_rate(to, "rate", p->rate);
     if (p->limit > 0.0)
-        fb_json_real(to, "limit", p->limit, 2);
+        add_json_rate(to, "limit", p->limit);
     fb_json_bool(to, "learning", p->learning);
     if (p->quota.limit > 0)
         fb_json_int(to, "remaining", p->quota.left);

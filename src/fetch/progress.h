@@ -40,7 +40,7 @@ struct progress {
     bool is_down;           /* ... because too much failed */
     int32_t failed_status;  /* with this answer; 0: without one */
     int64_t retry_after_ns; /* with the last refusal; 0: nothing was said */
-    int64_t now_s;          /* since 1970 */
+    int64_t now_ns;         /* since 1970, on the clock on the wall */
     int64_t zone_s;         /* of the clock on the wall, east of Greenwich */
     int64_t spent_ns;       /* since the start */
 };

@@ -76,13 +76,22 @@ static void tell_hold(struct fetch *f, const struct look *l, size_t i, int64_t d
     fb_buffer_fini(&b);
 }
 
+/* From one request to the next, as the pace has it: who goes slowly is not held. */
+static bool is_pace(const struct view_key *v, int64_t wait_ns)
+{
+    bool spaces = strcmp(v->cause, "bucket") == 0 || strcmp(v->cause, "quota") == 0;
+
+    return spaces && v->bound.rate > 0.0 && (double)(wait_ns - NS_PER_S) <= 1e9 / v->bound.rate;
+}
+
 /* Once for each hold that is longer than what was told before. */
 static void look_for_holds(struct fetch *f, const struct look *l, int64_t done)
 {
     for (size_t i = 0; i < l->busy; i++) {
         int64_t until_ns = l->now_ns + l->key[i].wait_ns;
 
-        if (l->key[i].wait_ns < HOLD_TOLD_NS || until_ns <= f->meter.hold_until_ns + HOLD_TOLD_NS)
+        if (l->key[i].wait_ns < HOLD_TOLD_NS || until_ns <= f->meter.hold_until_ns + HOLD_TOLD_NS ||
+            is_pace(&l->shown[i], l->key[i].wait_ns))
             continue;
         f->meter.hold_until_ns = until_ns;
         tell_hold(f, l, i, done);
@@ -116,10 +125,10 @@ static void draw(struct fetch *f, const struct progress *p)
     fb_buffer_fini(&b);
 }
 
-/* A limit was met, a hold is over: worth a line before its time. */
-static bool has_changed(struct meter *m, const struct progress *p)
+/* A limit was met, a hold that was told is over: worth a line before its time. */
+static bool has_changed(struct meter *m, const struct progress *p, int64_t now_ns)
 {
-    bool waits = p->waits_ns >= HOLD_TOLD_NS;
+    bool waits = now_ns < m->hold_until_ns;
     bool changed =
         (m->was_learning && !p->learning && p->limit > 0.0) || (m->was_waiting && !waits);
 
@@ -131,7 +140,7 @@ static bool has_changed(struct meter *m, const struct progress *p)
 static void show(struct fetch *f, const struct look *l, const struct progress *p)
 {
     struct meter *m = &f->meter;
-    bool changed = has_changed(m, p);
+    bool changed = has_changed(m, p, l->now_ns);
     int64_t every_ns = f->screen.mode == SCREEN_json ? JSON_NS : LINE_NS;
 
     look_for_holds(f, l, p->done);

@@ -27,28 +27,36 @@ void fb_say(struct fetch *f, const char *format, ...)
         fb_screen_say(&f->screen, text, false);
 }
 
+static void say_resuming(struct fetch *f, int64_t done, int64_t total)
+{
+    if (total >= 0)
+        fb_say(f, "resuming: %lld done, %lld to go", (long long)done,
+               (long long)(total > done ? total - done : 0));
+    else
+        fb_say(f, "resuming: %lld done", (long long)done);
+}
+
+/* Of quiet ones only that there is nothing to do although something is wrong. */
 void fb_report_begin(struct fetch *f)
 {
+    uint64_t failed =
+        f->found.items[ENTRY_failed] + (f->o->robots ? 0 : f->found.items[ENTRY_skipped]);
+    uint64_t deferred = f->found.items[ENTRY_deferred];
     int64_t done = 0;
 
     for (int s = ENTRY_started; s < ENTRY_STATES; s++)
         done += (int64_t)f->found.items[s];
     if (f->found.note.text[0])
         fb_say(f, "flyball fetch: %s", f->found.note.text);
-    if (f->o->quiet || done == 0)
+    if (done == 0 || (f->o->quiet && failed + deferred == 0))
         return;
     int64_t total = fb_fetch_total(f);
-    if (total >= 0)
-        fb_say(f, "resuming: %lld done, %lld to go", (long long)done,
-               (long long)(total > done ? total - done : 0));
-    else
-        fb_say(f, "resuming: %lld done", (long long)done);
+    if (!f->o->quiet)
+        say_resuming(f, done, total);
     if (total >= 0 && done >= total)
         fb_say(f, "nothing is left to do; %s%s--fresh would do %s again",
-               f->found.items[ENTRY_failed] > 0 ? "--retry-failed or " : "",
-               f->found.items[ENTRY_deferred] > 0 ? "--deferred or " : "",
-               f->found.items[ENTRY_failed] + f->found.items[ENTRY_deferred] > 0 ? "some or all"
-                                                                                 : "all of it");
+               failed > 0 ? "--retry-failed or " : "", deferred > 0 ? "--deferred or " : "",
+               failed + deferred > 0 ? "some or all" : "all of it");
 }
 
 void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum entry_state state)
@@ -56,7 +64,7 @@ void fb_report_failure(struct fetch *f, const struct result_facts *facts, enum e
     struct buffer place = BUFFER_INIT;
     char status[16] = "";
 
-    if ((state != ENTRY_failed && state != ENTRY_unknown) || f->told_failures > FAILURES_TOLD)
+    if (f->told_failures > FAILURES_TOLD)
         return;
     if (f->told_failures++ == FAILURES_TOLD) {
         fb_say(f, "flyball fetch: more have failed; the results tell which");
@@ -88,40 +96,68 @@ static void say_command(struct fetch *f)
 
 /* ---------------------------------------------------------------------------- the summary */
 
-/* Of what was finished before this run began: so many, and so many of those without success. */
-static int64_t before(const struct fetch *f, int64_t *ret_failed)
+int64_t fb_report_earlier(const struct fetch *f, int64_t *ret_failed)
 {
     int64_t sum = 0;
 
     for (int s = ENTRY_done; s < ENTRY_STATES; s++)
         sum += (int64_t)f->found.items[s];
-    *ret_failed = (int64_t)(f->found.items[ENTRY_failed] + f->found.items[ENTRY_unknown]);
+    if (ret_failed)
+        *ret_failed = (int64_t)(f->found.items[ENTRY_failed] + f->found.items[ENTRY_unknown]);
     return sum;
+}
+
+/* "; 350 of 600 done" */
+static void add_of_total(struct fetch *f, int64_t done, struct buffer *to)
+{
+    int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
+
+    fb_buffer_add_text(to, "; ");
+    fb_buffer_add_int(to, done);
+    if (total >= 0) {
+        fb_buffer_add_text(to, " of ");
+        fb_buffer_add_int(to, total);
+    }
+    fb_buffer_add_text(to, " done");
+}
+
+static void add_failed_before(int64_t failed, struct buffer *to)
+{
+    if (failed == 0)
+        return;
+    fb_buffer_add_text(to, ", where ");
+    fb_buffer_add_int(to, failed);
+    fb_buffer_add_text(to, " failed");
 }
 
 /* All runs together: "; 600 of 600 done, 350 of them before, where 2 failed". */
 static void add_whole(struct fetch *f, struct buffer *to)
 {
     int64_t failed;
-    int64_t earlier = before(f, &failed);
-    int64_t total = f->list_ended ? f->seen : fb_fetch_total(f);
+    int64_t earlier = fb_report_earlier(f, &failed);
 
     if (earlier == 0)
         return;
-    fb_buffer_add_text(to, "; ");
-    fb_buffer_add_int(to, earlier + fb_pulse_ended(f));
-    if (total >= 0) {
-        fb_buffer_add_text(to, " of ");
-        fb_buffer_add_int(to, total);
-    }
-    fb_buffer_add_text(to, " done, ");
+    add_of_total(f, earlier + fb_pulse_ended(f), to);
+    fb_buffer_add_text(to, ", ");
     fb_buffer_add_int(to, earlier);
     fb_buffer_add_text(to, " of them before");
-    if (failed > 0) {
-        fb_buffer_add_text(to, ", where ");
-        fb_buffer_add_int(to, failed);
-        fb_buffer_add_text(to, " failed");
-    }
+    add_failed_before(failed, to);
+}
+
+/* Nothing was left, or it was stopped at once: only what was before is worth a word. */
+static bool add_only_before(struct fetch *f, const struct engine_stats *s, struct buffer *to)
+{
+    int64_t failed;
+    int64_t earlier = fb_report_earlier(f, &failed);
+
+    if (earlier == 0 || s->requests > 0 || fb_pulse_ended(f) > 0)
+        return false;
+    fb_buffer_add_text(to, "0 done in this run");
+    add_of_total(f, earlier, to);
+    fb_buffer_add_text(to, " before");
+    add_failed_before(failed, to);
+    return true;
 }
 
 static void add_json_summary(const struct fetch *f, const struct engine_stats *s, int64_t spent_ns,
@@ -157,11 +193,15 @@ static void add_summary(const struct fetch *f, const struct engine_stats *s, int
 
     fb_text_init(&t, span, sizeof span);
     fb_text_add_span(&t, spent_ns);
-    (void)snprintf(text, sizeof text, "%lld done in %s (", (long long)done, span);
+    (void)snprintf(text, sizeof text, "%lld done in %s", (long long)done, span);
     fb_buffer_add_text(to, text);
-    fb_words_rate(spent_ns > 0 ? (double)done / (double)spent_ns * 1e9 : 0.0, to);
+    if (done > 1 && spent_ns > 0) { /* one is no pace */
+        fb_buffer_add_text(to, " (");
+        fb_words_rate((double)done / (double)spent_ns * 1e9, to);
+        fb_buffer_add_text(to, "/s)");
+    }
     (void)snprintf(text, sizeof text,
-                   "/s): %lld ok, %lld failed, %lld deferred, %lld skipped; %lld request%s, "
+                   ": %lld ok, %lld failed, %lld deferred, %lld skipped; %lld request%s, "
                    "%lld throttled",
                    (long long)f->count[ENTRY_done], (long long)failed,
                    (long long)f->count[ENTRY_deferred], (long long)f->count[ENTRY_skipped],
@@ -178,7 +218,7 @@ static void print_summary(struct fetch *f)
     fb_engine_stats(f->engine, &s);
     if (f->screen.mode == SCREEN_json) {
         add_json_summary(f, &s, spent_ns, &line);
-    } else {
+    } else if (!add_only_before(f, &s, &line)) {
         add_summary(f, &s, spent_ns, &line);
         add_whole(f, &line);
     }

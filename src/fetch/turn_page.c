@@ -18,17 +18,16 @@ static char *text_of(const char *bytes, size_t size)
     return text;
 }
 
-static char *from_link(const struct engine_result *r)
+char *fb_page_linked(const char *from, const struct engine_header *header, size_t count)
 {
-    for (size_t i = 0; i < r->header_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *target = NULL;
-        size_t size = strcasecmp(r->header[i].name, "Link") == 0
-                          ? fb_pages_link(r->header[i].value, &target)
-                          : 0;
+        size_t size =
+            strcasecmp(header[i].name, "Link") == 0 ? fb_pages_link(header[i].value, &target) : 0;
         char *location = size > 0 ? text_of(target, size) : NULL;
         char *url = NULL;
 
-        if (location && fb_url_follow(r->url, location, &url) < 0)
+        if (location && fb_url_follow(from, location, &url) < 0)
             url = NULL;
         fb_free(location);
         if (url)
@@ -37,10 +36,10 @@ static char *from_link(const struct engine_result *r)
     return NULL;
 }
 
-static bool is_location(const char *cursor)
+/* What goes into a parameter may begin with a slash (base64 does), but not like this. */
+static bool is_url(const char *cursor)
 {
-    return cursor[0] == '/' || strncmp(cursor, "http://", 7) == 0 ||
-           strncmp(cursor, "https://", 8) == 0;
+    return strncmp(cursor, "http://", 7) == 0 || strncmp(cursor, "https://", 8) == 0;
 }
 
 /* A cursor is a URL itself, or the value of a parameter. */
@@ -52,10 +51,10 @@ static char *from_cursor(const struct errand *e, const struct engine_result *r)
     char *url = NULL;
 
     if (fb_pages_cursor(r->body, r->body_size, o->cursor, &cursor) > 0 && fb_buffer_text(&cursor)) {
-        if (is_location(cursor.bytes)) {
+        if (!o->cursor_name || is_url(cursor.bytes)) {
             if (fb_url_follow(r->url, cursor.bytes, &url) < 0)
                 url = NULL;
-        } else if (o->cursor_name) {
+        } else {
             fb_pages_set(r->url, o->cursor_name, cursor.bytes, &made);
             url = fb_buffer_text(&made) ? text_of(made.bytes, made.size) : NULL;
         }
@@ -65,6 +64,17 @@ static char *from_cursor(const struct errand *e, const struct engine_result *r)
     return url;
 }
 
+/* That pages are left out is told once: whoever set the bound knows of the others. */
+static void tell_bound(const struct errand *e)
+{
+    struct fetch *f = e->fetch;
+
+    if (!f->o->quiet && !f->told_bound)
+        fb_say(f, "flyball fetch: item %s has more pages than %lld; --pages says how many",
+               e->item.id, (long long)f->o->pages_max);
+    f->told_bound = true;
+}
+
 bool fb_errand_find_next(struct errand *e, const struct engine_result *r)
 {
     const struct fetch_options *o = e->fetch->o;
@@ -72,18 +82,20 @@ bool fb_errand_find_next(struct errand *e, const struct engine_result *r)
     if (!o->paginate && !o->cursor)
         return false;
     e->page = e->page ? e->page : 1;
-    if ((int64_t)e->page >= o->pages_max)
-        return false;
-    char *next = o->cursor ? from_cursor(e, r) : from_link(r);
+    char *next = o->cursor ? from_cursor(e, r) : fb_page_linked(r->url, r->header, r->header_count);
     /* A page that leads to itself is the last one. */
     if (next && strcmp(next, r->url) == 0) {
         fb_free(next);
         next = NULL;
     }
+    if (next && (int64_t)e->page >= o->pages_max) {
+        tell_bound(e);
+        fb_free(next);
+        next = NULL;
+    }
     if (!next)
         return false;
-    if (!fb_url_same_origin(next, e->next_url ? e->next_url : e->item.url))
-        e->is_allowed = false;
+    e->is_allowed = false; /* robots.txt has a say about each page */
     fb_free(e->next_url);
     e->next_url = next;
     return true;

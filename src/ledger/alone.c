@@ -24,6 +24,13 @@ bool fb_file_is_alone(int fd)
     return lock_whole(fd, F_WRLCK);
 }
 
+bool fb_file_seems_alone(int fd)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    return fcntl(fd, F_OFD_GETLK, &whole) == 0 && whole.l_type == F_UNLCK;
+}
+
 void fb_file_share(int fd)
 {
     (void)lock_whole(fd, F_RDLCK);

@@ -29,18 +29,31 @@ bool fb_limiter_is_rested(struct fly_limiter *l, int64_t now_ns);
 /* Whether it lies in a ledger, where others find what it knows. */
 bool fb_limiter_is_shared(const struct fly_limiter *l);
 
-/* Whether there is a ledger at `path`, NULL: where fly_ledger_open() looks. Makes nothing. */
-bool fb_ledger_is_there(const char *path);
-
 struct fly_key;
 
 /*
- * A limiter of this process's own that goes on from where a key of a ledger is, under the same
- * limit. The ledger stays as it is: nothing is stated, taken or told there. 0; -ENOENT: it does not
- * know the key; or another negative errno.
+ * A ledger, for who only asks: it is read, and stays as it is, whatever is wrong with it; nobody
+ * who decides waits for that.
  */
-int fb_ledger_peek(struct fly_ledger *ledger, const struct fly_key *key, int64_t now_ns,
-                   struct fly_limiter **ret_limiter) __attribute__((warn_unused_result));
+struct ledger_sight;
+
+/*
+ * `path`: NULL is where fly_ledger_open() looks. 0; -ENOENT: there is none for this host; -EUCLEAN:
+ * damaged; or another negative errno.
+ */
+int fb_sight_open(const char *path, struct ledger_sight **ret_sight, struct fly_error *err)
+    __attribute__((warn_unused_result));
+void fb_sight_close(struct ledger_sight *s);
+
+void fb_sight_secret(const struct ledger_sight *s,
+                     unsigned char ret_secret[FB_SIPHASH_SECRET_BYTES]);
+
+/*
+ * A limiter of this process's own that goes on from where a key of the ledger is, under the same
+ * limit. 0; -ENOENT: the ledger did not know the key when it was opened; or another negative errno.
+ */
+int fb_sight_key(const struct ledger_sight *s, const struct fly_key *key, int64_t now_ns,
+                 struct fly_limiter **ret_limiter) __attribute__((warn_unused_result));
 
 #define FB_SPEC_BYTES 512 /* of a limit text in a ledger, its end included */
 

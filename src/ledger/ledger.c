@@ -11,12 +11,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include <flyball/state.h>
-
 #include "core/spec.h"
-#include "core/state.h"
 #include "ledger/clock.h"
-#include "ledger/inner.h"
 #include "ledger/life.h"
 #include "util/alloc.h"
 
@@ -43,7 +39,7 @@ static int64_t ledger_now(const struct head *head)
     return head->anchor_ns + fb_clock_boot_ns();
 }
 
-static int64_t books_now(const struct head *head, const struct slot *slot)
+int64_t fb_books_now(const struct head *head, const struct slot *slot)
 {
     return fb_from_clock(slot->origin_ns, ledger_now(head));
 }
@@ -55,7 +51,16 @@ static int64_t books_now(const struct head *head, const struct slot *slot)
 static bool is_sound(const struct head *head, const struct entry *e, struct slot *slot)
 {
     return atomic_load(&slot->moved) == 0 && fb_slot_is_sound(slot, e->bytes) &&
-           slot->body.books.now_ns <= fb_after(books_now(head, slot), AHEAD_MAX_NS);
+           slot->body.books.now_ns <= fb_after(fb_books_now(head, slot), AHEAD_MAX_NS);
+}
+
+bool fb_slot_settled(const struct head *head, const struct entry *e, struct slot *slot)
+{
+    if (!is_sound(head, e, slot))
+        return false;
+    fb_slot_repair(slot);
+    fb_word_close(&slot->body, slot);
+    return true;
 }
 
 /* Locked, and all that was left half done is undone or finished. -EBUSY, -EIO: it is damaged. */
@@ -63,14 +68,12 @@ static int lock_slot(const struct head *head, const struct entry *e, struct slot
 {
     if (fb_robust_lock(&slot->lock, fb_life_me()) < 0)
         return -EBUSY;
-    if (!is_sound(head, e, slot)) {
+    if (!fb_slot_settled(head, e, slot)) {
         fb_robust_unlock(&slot->lock, fb_life_me());
         return -EIO;
     }
-    fb_slot_repair(slot);
-    fb_word_close(&slot->body, slot);
     if (slot->era != head->era)
-        fb_slot_empty(slot, books_now(head, slot));
+        fb_slot_empty(slot, fb_books_now(head, slot));
     slot->era = head->era;
     return 0;
 }
@@ -113,7 +116,7 @@ static bool is_lived_in(const struct head *head, struct slot *slot)
 /* Its key has moved on, and no thread can be looking at it any more. */
 static bool is_left(const struct head *head, const struct slot *slot)
 {
-    int64_t since_ns = books_now(head, slot) - atomic_load(&slot->swept_ns);
+    int64_t since_ns = fb_books_now(head, slot) - atomic_load(&slot->swept_ns);
 
     return since_ns < 0 || since_ns > LEFT_NS;
 }
@@ -129,7 +132,7 @@ static bool is_idle(struct head *head, const struct entry *e, may_go_fn *may_go)
         return !is_lived_in(head, slot) && is_left(head, slot);
     if (atomic_load(&slot->lock.owner) == fb_life_me() || lock_slot(head, e, slot) < 0)
         return false;
-    int64_t now_ns = books_now(head, slot);
+    int64_t now_ns = fb_books_now(head, slot);
     bool idle = fb_slot_is_deserted(slot, now_ns) && may_go(&slot->body.books, now_ns);
     unlock_slot(slot);
     return idle;
@@ -192,7 +195,7 @@ static bool renew_slot(const struct head *head, const struct entry *e)
     memset(slot->record, 0, sizeof(slot->record));
     fb_slot_change(slot);
     fb_accountant_forget(&slot->body.books, slot->body.books.in_flight);
-    fb_accountant_exhaust(&slot->body.books, books_now(head, slot));
+    fb_accountant_exhaust(&slot->body.books, fb_books_now(head, slot));
     fb_slot_relearn(slot);
     fb_slot_finish(slot);
     return true;
@@ -320,7 +323,7 @@ static struct slot *move_slot(struct head *head, struct entry *e, const struct c
     fb_slot_finish(slot);
     next->id = e->id;
     atomic_store(&next->state, ENTRY_NEXT);
-    atomic_store(&old->swept_ns, books_now(head, old));
+    atomic_store(&old->swept_ns, fb_books_now(head, old));
     atomic_store(&old->moved, next->at); /* from here on it has moved */
     fb_index_settle(head);
     return slot;
@@ -398,7 +401,7 @@ static int limiter_locked(struct fly_ledger *ledger, struct siphash_wide id, con
     rc = lock_slot(head, e, slot);
     if (rc < 0)
         return fail_slot(err, rc);
-    if (fb_slot_is_deserted(slot, books_now(head, slot)))
+    if (fb_slot_is_deserted(slot, fb_books_now(head, slot)))
         fb_slot_relearn(slot);
     bool same = strcmp(slot->spec, text) == 0;
     rc = share_slot(ledger, slot, ret_share, err);
@@ -412,7 +415,7 @@ static int limiter_locked(struct fly_ledger *ledger, struct siphash_wide id, con
     return rc;
 }
 
-static struct siphash_wide id_of(const struct head *head, const struct fly_key *key)
+struct siphash_wide fb_key_id(const struct head *head, const struct fly_key *key)
 {
     const char *const names[] = {key->provider ? key->provider : "", key->pool ? key->pool : "",
                                  key->credential ? key->credential : ""};
@@ -431,57 +434,10 @@ int fb_slots_limiter(struct fly_ledger *ledger, const struct fly_key *key, const
         return fb_ledger_fail(err, EINVAL, "spec", "longer than a ledger keeps");
     if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
         return fb_ledger_fail(err, EBUSY, "ledger", "another process keeps it and does not go on");
-    int rc = limiter_locked(ledger, id_of(head, key), s, text, &g, err);
+    int rc = limiter_locked(ledger, fb_key_id(head, key), s, text, &g, err);
     fb_robust_unlock(&head->lock, fb_life_me());
     if (rc == 0)
         *ret_limiter = &g->handle;
-    return rc;
-}
-
-/* What a slot knows, as it would be saved. */
-struct peek {
-    unsigned char state[FLY_STATE_BYTES];
-    size_t size;
-    char text[FB_SLOT_SPEC_MAX];
-};
-
-static int peek_locked(struct head *head, const struct fly_key *key, struct peek *ret_peek)
-{
-    fb_index_settle(head);
-    struct entry *e = fb_index_find(head, id_of(head, key));
-    if (!e)
-        return -ENOENT;
-    struct slot *slot = slot_of(head, e);
-    int rc = lock_slot(head, e, slot);
-    if (rc < 0)
-        return rc;
-    ret_peek->size = fb_state_bytes(&slot->body.books);
-    fb_state_write(&slot->body.books, books_now(head, slot), ret_peek->state);
-    memcpy(ret_peek->text, slot->spec, FB_SLOT_SPEC_MAX);
-    unlock_slot(slot);
-    return 0;
-}
-
-int fb_ledger_peek(struct fly_ledger *ledger, const struct fly_key *key, int64_t now_ns,
-                   struct fly_limiter **ret_limiter)
-{
-    struct head *head = ledger->head;
-    struct peek p;
-
-    if (fb_robust_lock(&head->lock, fb_life_me()) < 0)
-        return -EBUSY;
-    int rc = peek_locked(head, key, &p);
-    fb_robust_unlock(&head->lock, fb_life_me());
-    if (rc < 0)
-        return rc;
-    struct fly_limiter *l = fly_limiter_new(p.text, now_ns, 1, NULL);
-    if (!l)
-        return -ENOMEM;
-    rc = fly_limiter_load(l, now_ns, 0, p.state, p.size, NULL);
-    if (rc == 0)
-        *ret_limiter = l;
-    else
-        fly_limiter_free(l);
     return rc;
 }
 
@@ -492,7 +448,7 @@ void fb_ledger_part(struct share *g)
     struct slot *slot = atomic_load(&g->slot);
     struct seat *seat = &slot->seat[atomic_load(&g->seat) % FB_SEATS];
     if (--seat->handles == 0)
-        fb_slot_bury(slot, fb_life_me(), books_now(g->ledger->head, slot));
+        fb_slot_bury(slot, fb_life_me(), fb_books_now(g->ledger->head, slot));
     fb_leave_changed(&g->handle);
 }
 

@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sys/stat.h>
+
 #include <flyball/ledger.h>
 
 #include "ledger/robust.h"
@@ -101,8 +103,12 @@ struct ledger_kind {
 FB_LEDGERS(X)
 #undef X
 
-/* Where the ledger is when nobody says: into `path`; makes the folder. (path.c) */
+/* Where the ledger is when nobody says: into `path`; the second makes the folder. (path.c) */
+int fb_ledger_name(char *path, size_t size, struct fly_error *err);
 int fb_ledger_path(char *path, size_t size, struct fly_error *err);
+
+/* Whether it is a file that only this user can have written. (shared.c) */
+int fb_file_check(int fd, const char *path, struct stat *ret_stat, struct fly_error *err);
 
 /* -code, with "<what>: <why>" in err unless that is NULL. */
 int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char *why);
@@ -111,6 +117,9 @@ int fb_ledger_fail(struct fly_error *err, int code, const char *what, const char
 
 /* Whether nobody else shares it; then nobody can, until fb_file_share(). */
 bool fb_file_is_alone(int fd);
+
+/* The same as far as can be seen without locking anything. */
+bool fb_file_seems_alone(int fd);
 
 /* Share it until the file is closed, here and in children of a fork. */
 void fb_file_share(int fd);
@@ -191,6 +200,18 @@ void fb_ledger_part(struct share *g);
 
 /* An order of all slots of all ledgers that every process sees alike. */
 bool fb_ledger_is_before(const struct share *a, const struct share *b);
+
+/* Which key it is, under the secret of this ledger. */
+struct siphash_wide fb_key_id(const struct head *head, const struct fly_key *key);
+
+/* Now, as the books of a slot keep time. */
+int64_t fb_books_now(const struct head *head, const struct slot *slot);
+
+/*
+ * Undo or finish all that was left half done, in a slot that is locked, or in a copy of one, and
+ * let the books catch up. False: it is damaged, or its key has moved.
+ */
+bool fb_slot_settled(const struct head *head, const struct entry *e, struct slot *slot);
 
 /* Whether a slot of so many bytes is what this library would have written, whatever it says. */
 bool fb_slot_is_sound(struct slot *slot, uint64_t bytes);

@@ -62,6 +62,13 @@ static int name_ledger(char *path, size_t size, size_t *ret_folder, struct fly_e
     return fits(&t, path, err);
 }
 
+int fb_ledger_name(char *path, size_t size, struct fly_error *err)
+{
+    size_t folder;
+
+    return name_ledger(path, size, &folder, err);
+}
+
 int fb_ledger_path(char *path, size_t size, struct fly_error *err)
 {
     size_t folder;
@@ -74,14 +81,4 @@ int fb_ledger_path(char *path, size_t size, struct fly_error *err)
     rc = make_folder(path, err);
     path[folder] = slash;
     return rc;
-}
-
-bool fb_ledger_is_there(const char *path)
-{
-    char found[FB_LEDGER_PATH_BYTES];
-    size_t folder;
-
-    if (!path && name_ledger(found, sizeof(found), &folder, NULL) < 0)
-        return false;
-    return access(path ? path : found, F_OK) == 0;
 }

@@ -53,7 +53,7 @@ static int fail_errno(struct fly_error *err, const char *path, int code)
 
 /* ---- opening ---- */
 
-static int check_owner(int fd, const char *path, struct stat *ret_stat, struct fly_error *err)
+int fb_file_check(int fd, const char *path, struct stat *ret_stat, struct fly_error *err)
 {
     if (fstat(fd, ret_stat) < 0)
         return fail_errno(err, path, errno);
@@ -171,7 +171,7 @@ static int open_locked(struct fly_ledger *ledger, int fd, const char *path, uint
                        bool *wary, struct fly_error *err)
 {
     struct stat st;
-    int rc = check_owner(fd, path, &st, err);
+    int rc = fb_file_check(fd, path, &st, err);
 
     if (rc == 0)
         rc = lock_file(fd, path, err);

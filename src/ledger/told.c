@@ -198,3 +198,14 @@ void fly_limiter_report(struct fly_limiter *l, int64_t now_ns, const struct fly_
                 .outcome = o,
             });
 }
+
+void fly_limiter_backlog(struct fly_limiter *l, int64_t now_ns, int64_t units)
+{
+    struct body *b = fb_enter(l);
+
+    if (!b) /* until it is said again more is believed to come, or nothing is known */
+        return;
+    fb_change(l);
+    fb_accountant_backlog(&b->books, units, fb_inner(l, now_ns));
+    fb_leave_changed(l);
+}

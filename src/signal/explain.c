@@ -40,6 +40,16 @@ static void add_reason(struct text *t, const struct fly_signal *s)
     fb_text_add(t, ").");
 }
 
+/* A pool of which nothing is left is full again when the hold is over. */
+static bool is_until_reset(const struct fly_signal *s)
+{
+    for (size_t i = 0; i < s->pool_count; i++) {
+        if (s->pool[i].remaining == 0 && s->pool[i].reset_ns == s->hold_ns)
+            return true;
+    }
+    return false;
+}
+
 static void add_advice(struct text *t, const struct fly_signal *s)
 {
     bool throttled = s->flags & FLY_SIGNAL_THROTTLED;
@@ -49,7 +59,9 @@ static void add_advice(struct text *t, const struct fly_signal *s)
     } else if (s->hold_ns > 0) {
         fb_text_add(t, " Send nothing for ");
         fb_text_add_span(t, s->hold_ns);
-        if (s->retry_after_ns == FLY_ABSENT || s->retry_after_ns < s->hold_ns)
+        if (is_until_reset(s))
+            fb_text_add(t, ", until the reset");
+        else if (s->retry_after_ns == FLY_ABSENT || s->retry_after_ns < s->hold_ns)
             fb_text_add(t, " at least; the response states no wait that long");
         fb_text_add(t, ".");
     } else if (s->flags & FLY_SIGNAL_RETRYABLE) {

@@ -140,8 +140,9 @@ static void choose_scales(struct canvas *c)
 static void write_title(const struct canvas *c)
 {
     const struct plot *p = c->plot;
-    const char *title = p->panel_count == 1 ? "A limit that nobody told, found and kept to"
-                                            : "A limit nobody told them: who finds and keeps it";
+    bool is_untold = p->panel_count == 1 && strcmp(p->panel[0].name, "probe") == 0;
+    const char *title = is_untold ? "A limit that nobody told, found and kept to"
+                                  : "One API: who finds its limit and keeps to it"; /* some knew */
 
     fprintf(c->out, "<text class=\"title\" x=\"%d\" y=\"38\">%s</text>\n", LEFT, title);
     fprintf(c->out,

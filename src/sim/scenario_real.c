@@ -28,6 +28,19 @@ static void ra_bucket(struct setup *s, struct rng *r)
     s->provider.manners.retry_after = fb_retry_honest;
 }
 
+/* Whoever is refused is shut out for some seconds, and is told so. */
+static void ra_penalty(struct setup *s, struct rng *r)
+{
+    double rate = fb_draw_log(r, 2.0, 40.0);
+    int64_t penalty_ns = fb_draw_int(r, 3, 20) * FB_NS_PER_S;
+
+    fb_setup_duration(s, r, rate, 600.0);
+    fb_setup_bucket(s, rate, fb_draw_burst(r, rate));
+    s->provider.manners.retry_after = fb_retry_honest;
+    s->provider.box =
+        (struct box){.row = 1, .ban_ns = penalty_ns, .ban_max_ns = penalty_ns, .growth = 1.0};
+}
+
 static void often_503(struct setup *s, struct rng *r)
 {
     double rate = fb_draw_log(r, 1.0, 50.0);
@@ -89,6 +102,7 @@ static void hdr_reborn(struct setup *s, struct rng *r)
 
 static const struct scenario REAL[] = {
     {"ra_bucket", "a second's worth stored, Retry-After in seconds", ra_bucket},
+    {"ra_penalty", "a bucket; each refusal shuts for seconds, told", ra_penalty},
     {"often_503", "30 to 50 % bare 503s, whatever the pace", often_503},
     {"hdr_second", "sliding windows of a second, headers", hdr_second},
     {"hdr_near", "the same next door", hdr_near},

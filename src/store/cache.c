@@ -16,6 +16,7 @@ static int64_t sum_of(const struct cached *c)
     hash = fb_hash_add(hash, c->etag, strlen(c->etag) + 1);
     hash = fb_hash_add(hash, c->modified, strlen(c->modified) + 1);
     hash = fb_hash_add(hash, c->type, strlen(c->type) + 1);
+    hash = fb_hash_add(hash, c->next, strlen(c->next) + 1);
     return (int64_t)fb_hash_end(fb_hash_add(hash, c->body, c->body_size));
 }
 
@@ -35,7 +36,7 @@ static const char *text_at(sqlite3_stmt *s, int column)
 int fb_cache_read(struct db *db, const uint64_t key[2], struct cached *ret_cached)
 {
     sqlite3_stmt *s =
-        fb_db_statement(db, "SELECT etag, modified, type, body, stored_s, sum FROM cached"
+        fb_db_statement(db, "SELECT etag, modified, type, body, stored_s, sum, next FROM cached"
                             " WHERE high = ?1 AND low = ?2");
 
     if (s)
@@ -47,6 +48,7 @@ int fb_cache_read(struct db *db, const uint64_t key[2], struct cached *ret_cache
                        .etag = text_at(s, 0),
                        .modified = text_at(s, 1),
                        .type = text_at(s, 2),
+                       .next = text_at(s, 6),
                        .body = sqlite3_column_blob(s, 3),
                        .body_size = (size_t)sqlite3_column_bytes(s, 3),
                        .stored_s = sqlite3_column_int64(s, 4)};
@@ -84,8 +86,8 @@ int fb_cache_write(struct db *db, const struct cached *c)
 {
     sqlite3_stmt *s = fb_db_statement(
         db, "INSERT OR REPLACE INTO cached(high, low, etag, modified, type, body, stored_s, used,"
-            " sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-            " (SELECT ifnull(max(used), 0) + 1 FROM cached), ?8)");
+            " sum, next) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+            " (SELECT ifnull(max(used), 0) + 1 FROM cached), ?8, ?9)");
     int error = c->body_size > CACHE_BODY_MAX ? -EFBIG : make_room(db, (int64_t)c->body_size);
 
     if (error < 0)
@@ -98,6 +100,7 @@ int fb_cache_write(struct db *db, const struct cached *c)
         sqlite3_bind_blob64(s, 6, c->body_size ? c->body : "", c->body_size, SQLITE_STATIC);
         sqlite3_bind_int64(s, 7, c->stored_s);
         sqlite3_bind_int64(s, 8, sum_of(c));
+        sqlite3_bind_text(s, 9, c->next, -1, SQLITE_STATIC);
     }
     return fb_db_run(db, s);
 }
@@ -125,8 +128,9 @@ struct parcel {
 static struct parcel *pack(const struct cached *c)
 {
     size_t sizes[] = {strlen(c->etag) + 1, strlen(c->modified) + 1, strlen(c->type) + 1,
-                      c->body_size};
-    struct parcel *p = fb_alloc(sizeof *p + sizes[0] + sizes[1] + sizes[2] + sizes[3]);
+                      strlen(c->next) + 1};
+    size_t texts = sizes[0] + sizes[1] + sizes[2] + sizes[3];
+    struct parcel *p = fb_alloc(sizeof *p + texts + c->body_size);
 
     if (!p)
         return NULL;
@@ -135,9 +139,10 @@ static struct parcel *pack(const struct cached *c)
     p->c.etag = memcpy(at, c->etag, sizes[0]);
     p->c.modified = memcpy(at += sizes[0], c->modified, sizes[1]);
     p->c.type = memcpy(at += sizes[1], c->type, sizes[2]);
-    at += sizes[2];
-    if (sizes[3] > 0)
-        memcpy(at, c->body, sizes[3]);
+    p->c.next = memcpy(at += sizes[2], c->next, sizes[3]);
+    at += sizes[3];
+    if (c->body_size > 0)
+        memcpy(at, c->body, c->body_size);
     p->c.body = at;
     return p;
 }

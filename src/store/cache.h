@@ -3,7 +3,8 @@
  * cache.h - validators and bodies of earlier answers, for conditional requests.
  *
  * A row is found by a hash of what was asked for (method, URL, and whatever else the caller puts
- * in), so no URL is stored. Bodies above CACHE_BODY_MAX are not kept; when all of them together
+ * in), so its URL is not stored.
+ * Bodies above CACHE_BODY_MAX are not kept; when all of them together
  * grow above CACHE_TOTAL_MAX, those unused for longest go.
  */
 #ifndef FLYBALL_STORE_CACHE_H
@@ -23,6 +24,7 @@ struct cached {
     const char *etag;     /* "" when there is none */
     const char *modified; /* Last-Modified as it was sent, or "" */
     const char *type;     /* Content-Type, or "" */
+    const char *next;     /* where its Link header leads, as fb_pages_strip leaves it, or "" */
     const void *body;
     size_t body_size;
     int64_t stored_s;

@@ -238,6 +238,7 @@ static void settle_key(struct view_key *k)
     end_text(k->failed, sizeof k->failed);
     k->rate = isfinite(k->rate) ? k->rate : 0.0;
     k->limit = isfinite(k->limit) ? k->limit : 0.0;
+    k->pace = isfinite(k->pace) ? k->pace : 0.0;
     k->permits = isfinite(k->permits) ? k->permits : -1.0;
     k->confidence = isfinite(k->confidence) ? k->confidence : 0.0;
 }
@@ -282,6 +283,21 @@ static bool read_file(int fd, struct run *file)
     return false;
 }
 
+/* Nothing is queued or sent any more; of one that was killed nobody has said the mean. */
+static void end(struct view_batch *b)
+{
+    int64_t span_ns = b->updated_ns - b->began_ns;
+    int64_t ended = fb_view_batch_ended(b) - b->earlier;
+
+    if (b->ended_ns == 0)
+        b->rate = span_ns > 0 && ended > 0 ? (double)ended / (double)span_ns * 1e9 : 0.0;
+    b->queued = b->in_flight = 0;
+    for (size_t i = 0; i < fb_view_batch_keys(b); i++) {
+        b->key[i].rate = 0.0; /* it was so in its last second */
+        b->key[i].queued = b->key[i].in_flight = 0;
+    }
+}
+
 static struct view_batch *read_one(const char *folder, const char *name, struct run *file)
 {
     char path[PATH_MOST];
@@ -297,10 +313,8 @@ static struct view_batch *read_one(const char *folder, const char *name, struct 
         memcpy(b, &file->file.batch, file->file.head.size);
         settle(b, file->file.head.size);
         b->running = running;
-        for (size_t i = 0; !running && i < fb_view_batch_keys(b); i++) {
-            b->key[i].rate = 0.0; /* it was so in its last second */
-            b->key[i].queued = b->key[i].in_flight = 0;
-        }
+        if (!running)
+            end(b);
     }
     (void)close(fd);
     return b;

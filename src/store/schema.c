@@ -63,6 +63,9 @@ static const char *const VERSIONS[] = {
 
     /* 5: how an output begins, so that another's results are not taken for it. */
     "ALTER TABLE batch ADD COLUMN first INTEGER NOT NULL DEFAULT 0;",
+
+    /* 6: which page comes after an answer that was kept. Those kept before are asked for again. */
+    "DELETE FROM cached; ALTER TABLE cached ADD COLUMN next TEXT NOT NULL DEFAULT '';",
 };
 
 enum { VERSION = sizeof VERSIONS / sizeof VERSIONS[0] };

@@ -93,7 +93,7 @@ void fb_text_add_number(struct text *t, double value)
     double size = value < 0.0 ? -value : value;
     int digits = 0;
 
-    for (double edge = 100.0; size < edge && digits < 5 && size > 0.0; edge /= 10.0)
+    for (double edge = 100.0; size < edge && digits < 9 && size > 0.0; edge /= 10.0)
         digits++;
     fb_text_add_fixed(t, value, digits);
 }

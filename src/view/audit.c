@@ -70,7 +70,7 @@ void fb_view_audit_json(const struct view_audit *v, int64_t now_ns, struct buffe
         fb_json_text(to, "item", e->item && e->item[0] ? e->item : NULL);
         fb_json_text(to, "outcome", or_none(e->outcome));
         if (e->until_ns > 0)
-            fb_words_json_instant(to, "until", e->until_ns, now_ns);
+            fb_words_json_end(to, "until", e->until_ns, now_ns);
         if (e->took_ns > 0)
             fb_json_real(to, "took_s", (double)e->took_ns / 1e9, 3);
         fb_json_text(to, "text", or_none(e->text));

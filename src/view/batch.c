@@ -90,6 +90,7 @@ static void add_items_json(const struct view_batch *b, struct buffer *to)
     fb_json_int(to, "deferred", b->deferred);
     fb_json_int(to, "skipped", b->skipped);
     fb_json_int(to, "unknown", b->unknown);
+    fb_json_int(to, "earlier", b->earlier);
     if (b->bad_lines > 0)
         fb_json_int(to, "bad_lines", b->bad_lines);
     fb_buffer_add_char(to, '}');
@@ -103,7 +104,7 @@ static void add_run_json(const struct view_batch *b, int64_t now_ns, struct buff
     fb_json_int(to, "throttled", b->throttled);
     fb_json_int(to, "retries", b->retries);
     fb_json_real(to, "rate_per_s", b->rate, 3);
-    fb_words_json_instant(to, "eta", b->eta_ns, now_ns);
+    fb_words_json_end(to, "eta", b->eta_ns, now_ns);
     if (b->bound[0])
         fb_json_text(to, "bound_by", b->bound);
     if (b->latency_p50_ns <= 0)

@@ -44,9 +44,10 @@ struct view_batch {
     int64_t deferred;
     int64_t skipped;
     int64_t unknown;
+    int64_t earlier; /* of these, ended before this run began; what follows is of this run */
     int64_t in_flight;
     int64_t queued;
-    int64_t requests; /* sent in this run */
+    int64_t requests;
     int64_t throttled;
     int64_t retries;
 

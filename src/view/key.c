@@ -2,6 +2,7 @@
 /* key.c - a key in words, as cells of a table, and as JSON. */
 #include "view/key.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/instant.h"
@@ -45,6 +46,22 @@ bool fb_view_key_has_quota(const struct view_key *k, int64_t now_ns)
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns)
 {
     return k->ready_ns != VIEW_NEVER && k->ready_ns - now_ns >= NS_PER_S;
+}
+
+int64_t fb_view_key_next_ns(const struct view_key *k, int64_t now_ns)
+{
+    bool is_paced = strcmp(k->cause, "bucket") == 0 || strcmp(k->cause, "quota") == 0;
+
+    if (k->ready_ns > now_ns || k->ready_ns <= 0 || k->queued == 0 || !is_paced || k->pace <= 0.0)
+        return k->ready_ns;
+    int64_t step_ns = fb_max64(1, (int64_t)fmin(1e9 / k->pace, 1e18));
+    return k->ready_ns + ((now_ns - k->ready_ns) / step_ns + 1) * step_ns;
+}
+
+bool fb_view_key_is_late(const struct view_key *k, int64_t now_ns)
+{
+    return fb_view_key_waits(k, now_ns) ||
+           (k->queued > 0 && fb_view_key_next_ns(k, now_ns) > now_ns);
 }
 
 int64_t fb_view_key_wait_ns(const struct view_key *k)
@@ -164,9 +181,11 @@ enum view_state fb_view_key_state(const struct view_key *k, int64_t now_ns)
 
     if (k->flags & VIEW_KEY_DISABLED)
         return k->queued > 0 ? VIEW_holding : VIEW_idle;
+    if (k->flags & VIEW_KEY_BROKEN || fb_view_key_is_down(k, now_ns))
+        return VIEW_critical; /* it waits as well, and not because it was asked to */
     if (fb_view_key_waits(k, now_ns))
         return VIEW_holding;
-    if (k->flags & VIEW_KEY_BROKEN || health <= VIEW_CRITICAL)
+    if (health <= VIEW_CRITICAL)
         return VIEW_critical;
     if (health == VIEW_WARNING || k->flags & VIEW_KEY_WRONG)
         return VIEW_warning;
@@ -253,9 +272,9 @@ void fb_view_key_next(const struct view_key *k, int64_t now_ns, struct buffer *t
         fb_buffer_add_text(to, "switched off");
     } else if (k->ready_ns == VIEW_NEVER) {
         fb_buffer_add_text(to, "with an answer");
-    } else if (fb_view_key_waits(k, now_ns)) {
+    } else if (fb_view_key_is_late(k, now_ns)) {
         fb_buffer_add_text(to, "in ");
-        fb_words_span(k->ready_ns - now_ns, to);
+        fb_words_span(fb_view_key_next_ns(k, now_ns) - now_ns, to);
     } else {
         fb_buffer_add_text(to, k->queued + k->in_flight > 0 ? "now" : "-");
     }
@@ -294,7 +313,7 @@ static void add_limit_json(const struct view_key *k, int64_t now_ns, struct buff
     fb_json_int(to, "remaining", k->window_left);
     fb_words_json_span(to, "window_s", k->window_ns);
     if (k->window_frees_ns > now_ns)
-        fb_words_json_instant(to, "reset", k->window_frees_ns, now_ns);
+        fb_words_json_end(to, "reset", k->window_frees_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
 
@@ -311,7 +330,7 @@ static void add_quota_json(const struct view_key *k, int64_t now_ns, struct buff
     fb_json_real(to, "remaining_ratio", (double)k->quota_left / (double)k->quota_limit, 4);
     if (k->quota_window_ns > 0)
         fb_words_json_span(to, "window_s", k->quota_window_ns);
-    fb_words_json_instant(to, "reset", k->quota_reset_ns, now_ns);
+    fb_words_json_end(to, "reset", k->quota_reset_ns, now_ns);
     fb_words_json_instant(to, "told", k->told_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
@@ -320,7 +339,7 @@ static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffe
 {
     fb_json_bool(to, "may_start", k->ready_ns <= now_ns);
     if (k->ready_ns > now_ns)
-        fb_words_json_instant(to, "next_start", k->ready_ns, now_ns);
+        fb_words_json_end(to, "next_start", k->ready_ns, now_ns);
     if (k->ready_ns > now_ns && k->cause[0]) {
         fb_json_text(to, "cause", k->cause);
         fb_json_text(to, "because", fb_view_key_because(k, now_ns));
@@ -394,7 +413,7 @@ void fb_view_key_json(const struct view_key *k, int64_t now_ns, struct buffer *t
     fb_json_bool(to, "enabled", !(k->flags & VIEW_KEY_DISABLED));
     fb_json_bool(to, "breaker_open", (k->flags & VIEW_KEY_BROKEN) != 0);
     if (k->flags & VIEW_KEY_BROKEN && k->broken_ns > now_ns)
-        fb_words_json_instant(to, "breaker_until", k->broken_ns, now_ns);
+        fb_words_json_end(to, "breaker_until", k->broken_ns, now_ns);
     fb_words_json_instant(to, "seen", k->seen_ns, now_ns);
     fb_json_int(to, "queued", k->queued);
     add_queue_json(k, now_ns, to);

@@ -20,16 +20,17 @@
 #define VIEW_NEVER INT64_MAX /* ready_ns: only an answer can decide */
 
 /* flags */
-#define VIEW_KEY_LEARNED  1u   /* `limit` is believed, not stated */
-#define VIEW_KEY_LEARNING 2u   /* nothing has refused yet: the pace still rises */
-#define VIEW_KEY_BROKEN   4u   /* its breaker is open */
-#define VIEW_KEY_DISABLED 8u   /* switched off by the operator */
-#define VIEW_KEY_CLIMBING 16u  /* the pace still rises, whatever the server tells of its quota */
-#define VIEW_KEY_PACED    32u  /* whoever learns holds it, longer than any server asked for */
-#define VIEW_KEY_SPENT    64u  /* and that because what was learned is used up until then */
-#define VIEW_KEY_WRONG    128u /* all that was answered lately was 4xx: the requests are wrong */
-#define VIEW_KEY_TOLD     256u /* `limit` is what the server tells of its window */
-#define VIEW_KEY_SHARED   512u /* what it waits for is of the ledger, not of a batch */
+#define VIEW_KEY_LEARNED  1u    /* `limit` is believed, not stated */
+#define VIEW_KEY_LEARNING 2u    /* nothing has refused yet: the pace still rises */
+#define VIEW_KEY_BROKEN   4u    /* its breaker is open */
+#define VIEW_KEY_DISABLED 8u    /* switched off by the operator */
+#define VIEW_KEY_CLIMBING 16u   /* the pace still rises, whatever the server tells of its quota */
+#define VIEW_KEY_PACED    32u   /* whoever learns holds it, longer than any server asked for */
+#define VIEW_KEY_SPENT    64u   /* and that because what was learned is used up until then */
+#define VIEW_KEY_WRONG    128u  /* all that was answered lately was 4xx: the requests are wrong */
+#define VIEW_KEY_TOLD     256u  /* `limit` is what the server tells of its window */
+#define VIEW_KEY_SHARED   512u  /* what it waits for is of the ledger, not of a batch */
+#define VIEW_KEY_NEAR     1024u /* learning, but refused and slowed down: not far from the limit */
 
 struct view_key {
     char provider[VIEW_NAME];
@@ -49,6 +50,7 @@ struct view_key {
     char spec[VIEW_TEXT];     /* limit text as stated, or "" */
     char said_by[VIEW_CAUSE]; /* who stated it: "command line", "preset", "configuration", "" */
     double limit;             /* permits a second, stated or believed; 0: none */
+    double pace;              /* at which they leave as long as nothing holds it; 0: none is kept */
     struct bound bound;       /* the tightest of that, the windows, and what is left of a quota */
     double permits;        /* that may leave at once, as far as a rate bounds that; -1: none does */
     double confidence;     /* 0..1, of what was learned */
@@ -104,6 +106,15 @@ bool fb_view_key_resets_soon(const struct view_key *k, int64_t now_ns);
 
 /* How long a wait is in all, of which this is a look: since the last one left. 0: not known. */
 int64_t fb_view_key_wait_ns(const struct view_key *k);
+
+/*
+ * When the next request may start, of a key that is seen to send what it has: what was seen is a
+ * moment old, and at a pace the next wait began when the last one ended. `now_ns` or before: now.
+ */
+int64_t fb_view_key_next_ns(const struct view_key *k, int64_t now_ns);
+
+/* Whether the next start is worth a word: somebody waits for it, or it is a second away. */
+bool fb_view_key_is_late(const struct view_key *k, int64_t now_ns);
 
 /* Whether nothing may start for a second or more. */
 bool fb_view_key_waits(const struct view_key *k, int64_t now_ns);

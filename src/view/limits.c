@@ -12,7 +12,8 @@
 #include "util/json.h"
 #include "view/words.h"
 
-#define LABEL 13 /* columns */
+#define LABEL     13 /* columns */
+#define SECOND_NS INT64_C(1000000000)
 
 static const char *const HEALTH[] = {"EXHAUSTED", "CRITICAL", "WARNING", "HEALTHY"};
 static const char *const HEALTH_WORD[] = {"exhausted", "critical", "warning", "healthy"};
@@ -109,7 +110,7 @@ static void add_rate(const struct view_key *k, struct buffer *to)
     if (k->flags & VIEW_KEY_LEARNING) {
         bool refused = k->refused > 0 || k->refused_ns > 0;
         begin(to, refused ? "Limit:     not known yet; being learned\n"
-                          : "Limit:     not known yet; nothing has refused so far\n");
+                          : "Limit:     not known yet; nothing has refused in this run\n");
         return;
     }
     if (k->limit <= 0.0)
@@ -117,7 +118,12 @@ static void add_rate(const struct view_key *k, struct buffer *to)
     begin(to, "Limit:     ");
     fb_view_key_limit(k, to);
     if (k->flags & VIEW_KEY_TOLD) {
-        fb_buffer_add_text(to, ", as the server tells\n");
+        fb_buffer_add_text(to, ", as the server tells");
+        if (k->quota_window_ns > SECOND_NS) {
+            fb_buffer_add_text(to, ": ");
+            fb_words_window(k->quota_limit, k->quota_window_ns, to);
+        }
+        fb_buffer_add_char(to, '\n');
     } else if (k->flags & VIEW_KEY_LEARNED) {
         fb_buffer_add_text(to, ", learned, confidence ");
         fb_buffer_add_int(to, (int64_t)(k->confidence * 100.0 + 0.5));

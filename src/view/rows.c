@@ -76,9 +76,11 @@ static void add_why(struct view_table *t, const struct view_key *k, int64_t now_
 {
     bool is_off = k->flags & VIEW_KEY_DISABLED;
 
+    bool waits = k->ready_ns == VIEW_NEVER || fb_view_key_is_late(k, now_ns);
+
     fb_buffer_add_text(&t->text, is_off                            ? "disabled"
                                  : fb_view_key_is_wrong(k, now_ns) ? "4xx"
-                                 : k->ready_ns > now_ns            ? k->cause
+                                 : waits                           ? k->cause
                                                                    : "");
     if (!is_off && fb_view_key_is_down(k, now_ns) && k->failed_count > 0) {
         fb_buffer_add_text(&t->text, ": ");

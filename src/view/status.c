@@ -60,14 +60,42 @@ static void add_items(const struct view_batch *b, struct buffer *to)
     fb_buffer_add_char(to, '\n');
 }
 
+/* Items are those of all runs, as the journal has them; nothing else is. */
+static void add_earlier(const struct view_batch *b, struct buffer *to)
+{
+    if (b->earlier == 0)
+        return;
+    begin(to, "before");
+    fb_words_count(b->earlier, to);
+    fb_buffer_add_text(to, " of them, in earlier runs; all below is of this run alone\n");
+}
+
+/* "9.70 items/s over the run: 412 in 42 s", as its summary has it */
+static void add_mean(const struct view_batch *b, struct buffer *to)
+{
+    int64_t ended_ns = b->ended_ns > 0 ? b->ended_ns : b->updated_ns;
+    char span[48];
+    struct text t;
+
+    fb_text_init(&t, span, sizeof span);
+    fb_text_add_span(&t, ended_ns - b->began_ns);
+    fb_buffer_add_text(to, " items/s over the run: ");
+    fb_words_count(fb_view_batch_ended(b) - b->earlier, to);
+    fb_buffer_add_text(to, " in ");
+    fb_buffer_add_text(to, span);
+    fb_buffer_add_char(to, '\n');
+}
+
 static void add_pace(const struct view_batch *b, const struct view_style *style, int64_t now_ns,
                      struct buffer *to)
 {
     begin(to, "rate");
     fb_words_rate(b->rate, to);
-    fb_buffer_add_text(to, b->running ? " items/s now, " : " items/s over the run\n");
-    if (!b->running)
+    if (!b->running) {
+        add_mean(b, to);
         return;
+    }
+    fb_buffer_add_text(to, " items/s now, ");
     fb_words_count(b->in_flight, to);
     fb_buffer_add_text(to, " in flight, ");
     fb_words_count(b->queued, to);
@@ -160,6 +188,7 @@ static void add_one(const struct view_batch *b, const struct view_style *style, 
     add_line(to, "list", b->list);
     add_line(to, "output", b->output[0] ? b->output : "standard output");
     add_items(b, to);
+    add_earlier(b, to);
     add_pace(b, style, now_ns, to);
     add_requests(b, to);
     add_waits(b, to);

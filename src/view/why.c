@@ -42,6 +42,7 @@ static const char *const SAID[VIEW_VERDICTS] = {
 
 /* What the learned holds back is told apart from what a server asked for. */
 #define LEARNED_SPENT "learned: spent"
+#define TOLD_SPENT    "told: spent"
 #define LEARNED_WAITS "learned: waits"
 #define LEARNED_ASKS  "learned: asks"
 
@@ -62,6 +63,9 @@ static const struct {
      "anew.",
      "only time: then it goes on by itself. --limit states a limit, 'flyball learned reset' begins "
      "anew."},
+    {TOLD_SPENT, "what the server says is left until then is used up",
+     "only time: its reset, and nothing here brings that nearer.",
+     "only time: its reset, and nothing here brings that nearer."},
     {LEARNED_WAITS, "no server said for how long: one request tries it then",
      "the answer to that request.", "the answer to that request."},
     {LEARNED_ASKS, "one request is out to see how the others may go on", "its answer.",
@@ -94,11 +98,19 @@ static const struct {
 };
 enum { CAUSE_COUNT = sizeof CAUSES / sizeof CAUSES[0] };
 
+/* Nobody states a limit here: the server tells of one with its answers. */
+static bool is_told(const struct view_key *k)
+{
+    return !k->spec[0] && k->quota_limit > 0 && k->told_by[0];
+}
+
 /* The row of the table; "hold" and "ramp" have others where it is not a server that asks. */
 static const char *row_of(const struct view_key *k)
 {
     if (k->flags & VIEW_KEY_PACED && strcmp(k->cause, "hold") == 0)
-        return k->flags & VIEW_KEY_SPENT ? LEARNED_SPENT : LEARNED_WAITS;
+        return !(k->flags & VIEW_KEY_SPENT)       ? LEARNED_WAITS
+               : is_told(k) && k->quota_left <= 0 ? TOLD_SPENT
+                                                  : LEARNED_SPENT;
     return k->flags & VIEW_KEY_PACED && strcmp(k->cause, "ramp") == 0 ? LEARNED_ASKS : k->cause;
 }
 
@@ -114,12 +126,6 @@ static int cause_of(const struct view_why *v)
 static bool is_waiting(const struct view_why *v)
 {
     return v->verdict == VIEW_VERDICT_waits || v->verdict == VIEW_VERDICT_waited;
-}
-
-/* Nobody states a limit here: the server tells of one with its answers. */
-static bool is_told(const struct view_key *k)
-{
-    return !k->spec[0] && k->quota_limit > 0 && k->told_by[0];
 }
 
 /* A sentence, or NULL. */
@@ -153,10 +159,47 @@ static void add_change(const struct view_why *v, struct buffer *to)
     }
 }
 
+void fb_view_why_judge(const struct view_key *key, bool sends, int64_t now_ns,
+                       struct view_why *ret_why)
+{
+    struct view_why *v = ret_why;
+    int64_t next_ns = sends ? fb_view_key_next_ns(key, now_ns) : key->ready_ns;
+
+    v->has_key = true;
+    v->key = *key;
+    v->key.ready_ns = next_ns;
+    v->verdict = next_ns > now_ns ? VIEW_VERDICT_waits : VIEW_VERDICT_now;
+    v->until_ns = next_ns > now_ns && !(key->flags & VIEW_KEY_DISABLED) ? next_ns : 0;
+    if (v->verdict == VIEW_VERDICT_now)
+        v->key.cause[0] = '\0';
+}
+
+/* "ratelimit-policy: 48 of 50/10s left, told 3 s ago" */
+static void add_told(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    fb_buffer_add_text(to, k->told_by[0] ? k->told_by : "limit headers of its answers");
+    fb_buffer_add_text(to, ": ");
+    fb_words_count(k->quota_left, to);
+    fb_buffer_add_text(to, " of ");
+    if (k->quota_window_ns > 0)
+        fb_words_window(k->quota_limit, k->quota_window_ns, to);
+    else
+        fb_words_count(k->quota_limit, to);
+    fb_buffer_add_text(to, " left");
+    if (k->told_ns > 0 && k->told_ns < now_ns) {
+        fb_buffer_add_text(to, ", told ");
+        fb_words_span(now_ns - k->told_ns, to);
+        fb_buffer_add_text(to, " ago");
+    }
+}
+
 /* The header, or the rule, that decides. */
 static void add_rule(const struct view_why *v, int64_t now_ns, struct buffer *to)
 {
     const struct view_key *k = &v->key;
+    /* Of a wait that is over it is what was so then. */
+    bool is_quota_over =
+        !fb_view_key_has_quota(k, v->verdict == VIEW_VERDICT_waited ? k->seen_ns : now_ns);
     bool is_hold = (strcmp(k->cause, "hold") == 0 || strcmp(k->cause, "ramp") == 0) &&
                    !(k->flags & VIEW_KEY_SPENT);
     bool is_quota = strcmp(k->cause, "quota") == 0;
@@ -174,18 +217,8 @@ static void add_rule(const struct view_why *v, int64_t now_ns, struct buffer *to
         fb_buffer_add_text(to, ", without a time");
     } else if (is_hold && k->flags & VIEW_KEY_SHARED) {
         fb_buffer_add_text(to, "a server told it to another run");
-    } else if (is_quota || is_told(k)) {
-        fb_buffer_add_text(to, k->told_by[0] ? k->told_by : "limit headers of its answers");
-        fb_buffer_add_text(to, ": ");
-        fb_words_count(k->quota_left, to);
-        fb_buffer_add_text(to, " of ");
-        fb_words_count(k->quota_limit, to);
-        fb_buffer_add_text(to, " left");
-        if (k->told_ns > 0 && k->told_ns < now_ns) {
-            fb_buffer_add_text(to, ", told ");
-            fb_words_span(now_ns - k->told_ns, to);
-            fb_buffer_add_text(to, " ago");
-        }
+    } else if (is_quota || (is_told(k) && !is_quota_over)) {
+        add_told(k, now_ns, to);
     } else if (k->spec[0]) {
         fb_buffer_add_text(to, k->spec);
         fb_buffer_add_text(to, k->said_by[0] ? " (" : "");
@@ -272,12 +305,12 @@ static void add_verdict(const struct view_why *v, const struct view_style *style
         fb_buffer_add_text(to, " until an answer comes");
     } else if (v->until_ns > now_ns) {
         fb_buffer_add_text(to, " until ");
-        fb_words_moment(v->until_ns, now_ns, style->zone_s, to);
+        fb_words_end(v->until_ns, now_ns, style->zone_s, to);
         fb_buffer_add_text(to, ", in ");
         fb_words_span(v->until_ns - now_ns, to);
     } else if (v->until_ns > 0) {
         add_past(v, to);
-        fb_words_when(v->until_ns, now_ns, style->zone_s, to);
+        fb_words_when_over(v->until_ns, now_ns, style->zone_s, to);
     }
     fb_buffer_add_char(to, '\n');
 }
@@ -375,7 +408,7 @@ void fb_view_why_json(const struct view_why *v, int64_t now_ns, struct buffer *t
     fb_view_json_begin("why", now_ns, to);
     fb_json_text(to, "subject", v->subject);
     fb_json_text(to, "verdict", VERDICT[v->verdict]);
-    fb_words_json_instant(to, "until", v->until_ns, now_ns);
+    fb_words_json_end(to, "until", v->until_ns, now_ns);
     if (v->until_ns == VIEW_NEVER)
         fb_json_bool(to, "until_an_answer", true);
     if (v->has_key && is_waiting(v))

@@ -44,6 +44,13 @@ struct view_why {
     char next[VIEW_BATCH_PATH + 32];          /* what does the rest: a command, or a sentence */
 };
 
+/*
+ * By what is known of a key: the verdict, until when, and of what it waits for only what is not
+ * over. `sends`: whoever has it goes on sending what is queued.
+ */
+void fb_view_why_judge(const struct view_key *key, bool sends, int64_t now_ns,
+                       struct view_why *ret_why);
+
 void fb_view_why_text(const struct view_why *v, const struct view_style *style, int64_t now_ns,
                       struct buffer *to);
 void fb_view_why_json(const struct view_why *v, int64_t now_ns, struct buffer *to);

@@ -60,13 +60,24 @@ void fb_words_span(int64_t span_ns, struct buffer *to)
     }
 }
 
+int fb_words_rate_digits(double rate)
+{
+    int digits = 2;
+
+    if (rate >= 9.995)
+        return rate >= 99.95 ? 0 : 1;
+    for (double edge = 0.0995; rate > 0.0 && rate < edge && digits < 8; edge /= 10.0)
+        digits++;
+    return digits;
+}
+
 void fb_words_rate(double rate, struct buffer *to)
 {
     char text[32];
     struct text t;
 
     fb_text_init(&t, text, sizeof text);
-    fb_text_add_fixed(&t, rate, rate >= 99.95 ? 0 : rate >= 9.995 ? 1 : 2);
+    fb_text_add_fixed(&t, rate, fb_words_rate_digits(rate));
     fb_buffer_add_text(to, text);
 }
 
@@ -132,20 +143,39 @@ void fb_words_minute(int64_t at_s, struct buffer *to)
     add_two(c.minute, to);
 }
 
-void fb_words_moment(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+int64_t fb_words_second(int64_t at_ns, bool is_end)
 {
-    bool is_past = at_ns <= now_ns;
-    int64_t span_ns = is_past ? now_ns - at_ns : at_ns - now_ns;
-    /* An instant ahead is rounded up: before it nothing happens. */
-    int64_t at_s = at_ns / NS_PER_S + (!is_past && at_ns % NS_PER_S > 0) + zone_s;
+    return at_ns / NS_PER_S + (is_end && at_ns % NS_PER_S > 0);
+}
 
-    if (span_ns >= DAY_S * NS_PER_S) {
+/* The second `at_s` of an instant that is so far away. */
+static void add_moment(int64_t at_s, int64_t span_ns, struct buffer *to)
+{
+    if (span_ns >= DAY_S * NS_PER_S || span_ns <= -DAY_S * NS_PER_S) {
         struct civil c = fb_civil_of(at_s * NS_PER_S);
 
         add_three('-', c.year, c.month, c.day, to);
         fb_buffer_add_char(to, ' ');
     }
     fb_words_clock(at_s, to);
+}
+
+void fb_words_moment(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+{
+    add_moment(fb_words_second(at_ns, at_ns > now_ns) + zone_s, at_ns - now_ns, to);
+}
+
+void fb_words_end(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+{
+    add_moment(fb_words_second(at_ns, true) + zone_s, at_ns - now_ns, to);
+}
+
+void fb_words_when_over(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
+{
+    fb_words_span(now_ns - at_ns, to);
+    fb_buffer_add_text(to, " ago (");
+    fb_words_end(at_ns, now_ns, zone_s, to);
+    fb_buffer_add_char(to, ')');
 }
 
 void fb_words_when(int64_t at_ns, int64_t now_ns, int64_t zone_s, struct buffer *to)
@@ -180,7 +210,8 @@ void fb_words_json_latency(struct buffer *to, const char *name, int64_t span_ns)
     fb_json_real(to, name, (double)span_ns / 1e9, 6);
 }
 
-void fb_words_json_instant(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns)
+static void add_instant_json(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns,
+                             bool is_end)
 {
     char from_now[64];
     struct text t;
@@ -189,10 +220,20 @@ void fb_words_json_instant(struct buffer *to, const char *name, int64_t at_ns, i
         return;
     fb_json_name(to, name);
     fb_buffer_add_char(to, '"');
-    fb_words_instant(at_ns / NS_PER_S, to);
+    fb_words_instant(fb_words_second(at_ns, is_end), to);
     fb_buffer_add_char(to, '"');
     fb_text_init(&t, from_now, sizeof from_now);
     fb_text_add(&t, name);
     fb_text_add(&t, "_in_s");
     fb_words_json_span(to, from_now, at_ns - now_ns);
+}
+
+void fb_words_json_instant(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns)
+{
+    add_instant_json(to, name, at_ns, now_ns, false);
+}
+
+void fb_words_json_end(struct buffer *to, const char *name, int64_t at_ns, int64_t now_ns)
+{
+    add_instant_json(to, name, at_ns, now_ns, true);
 }

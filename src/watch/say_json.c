@@ -60,10 +60,10 @@ void fb_say_age_members(const struct watch_item_view *v, int64_t now_ns, struct 
     fb_json_bool(to, "stale", v->is_stale);
     fb_words_json_instant(to, "fresh", v->fresh_ns, now_ns);
     if (v->next_ns != FB_NEVER)
-        fb_words_json_instant(to, "next", v->next_ns, now_ns);
+        fb_words_json_end(to, "next", v->next_ns, now_ns);
     fb_json_text(to, "why", fb_watch_why_name(v->why));
     if (v->paused_ns)
-        fb_words_json_instant(to, "paused_until", v->paused_ns, now_ns);
+        fb_words_json_end(to, "paused_until", v->paused_ns, now_ns);
     fb_json_int(to, "failures", v->failures);
 }
 
@@ -162,13 +162,13 @@ static void add_link(const struct watch *w, const struct watch_item *i, size_t n
     fb_json_bool(to, "stale", l.is_stale);
     fb_json_bool(to, "in_flight", l.in_flight);
     if (l.next_ns != FB_NEVER)
-        fb_words_json_instant(to, "next", l.next_ns, now_ns);
+        fb_words_json_end(to, "next", l.next_ns, now_ns);
     fb_json_text(to, "why", fb_watch_why_name(l.why));
     fb_json_int(to, "failures", l.failures);
     if (l.failure != FAIL_NONE)
         fb_json_text(to, "failure", fb_failure_name(l.failure));
     fb_words_json_instant(to, "failed", l.failure_ns, now_ns);
-    fb_words_json_instant(to, "absent_until", l.absent_ns, now_ns);
+    fb_words_json_end(to, "absent_until", l.absent_ns, now_ns);
     fb_words_json_instant(to, "odd_since", l.odd_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
@@ -315,7 +315,7 @@ static void add_event(const struct watch *w, const struct watch_event *e, struct
         fb_json_int(to, "attempt", e->attempt);
     if (e->count)
         fb_json_int(to, "count", e->count);
-    fb_words_json_instant(to, "until", e->until_ns, e->at_ns);
+    fb_words_json_end(to, "until", e->until_ns, e->at_ns);
     if (e->took_ns)
         fb_words_json_latency(to, "took_s", e->took_ns);
     if (e->kind != WATCH_CHANGED) /* which says it all */

@@ -173,7 +173,7 @@ static void add_source(const struct watch *w, uint32_t index, int64_t now_ns, st
     fb_json_int(to, "odd", v.odd);
     fb_json_int(to, "warnings", v.warnings);
     if (v.ready_ns > now_ns && v.ready_ns != FB_NEVER)
-        fb_words_json_instant(to, "ready", v.ready_ns, now_ns);
+        fb_words_json_end(to, "ready", v.ready_ns, now_ns);
     fb_buffer_add_char(to, '}');
 }
 

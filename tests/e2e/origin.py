@@ -10,6 +10,7 @@
     /to?URL            a redirect
     /etag/...          an ETag, and 304 to whoever has it
     /left/SECONDS      nothing is left of pool "core" for so long, and of "search" 7 of 30
+    /told/...          what origin.told has for that path
     /pages/N/K         page K of N, with a Link to the next; /cursor/N/K: with a JSON cursor
 """
 import json
@@ -40,7 +41,8 @@ class Handler(BaseHTTPRequestHandler):
             origin.arrivals.append({'at': time.monotonic(), 'method': self.command,
                                     'path': self.path, 'body': body,
                                     'id': self.headers.get('X-Request-Id'),
-                                    'headers': dict(self.headers.items())})
+                                    'headers': dict(self.headers.items()),
+                                    'headers_all': self.headers})
         words = self.path.split('?')[0].strip('/').split('/')
         getattr(self, 'do_' + words[0].replace('.', '_'), self.do_ok)(words)
 
@@ -84,19 +86,30 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.answer(200, b'the body', [('ETag', '"one"')])
 
+    def tagged(self, body, headers=()):
+        """With an ETag; a 304 has that and nothing else."""
+        tag = ('ETag', f'"{body.hex()}"')
+        if self.headers.get('If-None-Match') == tag[1]:
+            self.answer(304, b'', [tag])
+        else:
+            self.answer(200, body, [tag, *headers])
+
     def do_pages(self, words):
         count, page = int(words[1]), int(words[2])
         query = self.path.partition('?')[2]
         time.sleep(float(dict(p.split('=') for p in query.split('&') if p).get('wait', 0)))
         link = [('Link', f'</pages/{count}/{page + 1}?{query}>; rel="next"')]
         link = link if page < count else []
-        self.answer(200, f'page {page}'.encode(), link)
+        self.tagged(f'page {page}'.encode(), link)
 
     def do_cursor(self, words):
         query = self.path.partition('?')[2]
         at = int(dict(p.split('=') for p in query.split('&') if p).get('after', 0))
         after = at + 1 if at + 1 < int(words[1]) else None
-        self.answer(200, json.dumps({'meta': {'next': after}, 'at': at}).encode())
+        self.tagged(json.dumps({'meta': {'next': after}, 'at': at}).encode())
+
+    def do_told(self, words):
+        self.answer(200, self.server.origin.told.get(self.path, '').encode())
 
     def do_robots_txt(self, words):
         robots = self.server.origin.robots
@@ -115,6 +128,7 @@ class Origin:
         self.lock = threading.Lock()
         self.arrivals = []
         self.robots = None
+        self.told = {}
         self.server = Server(('127.0.0.1', 0), Handler)
         self.server.origin = self
         self.thread = threading.Thread(target=self.server.serve_forever,

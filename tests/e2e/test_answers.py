@@ -175,9 +175,27 @@ def test_rates_have_names_and_keys_are_told(asker, api, running):
     assert re.search(r'^  rate +[\d.]+ items/s now', text, re.M) and 'sent / limit' in text, text
     stop(running)
     text = asker.ask('status', 'list').stdout
-    assert re.search(r'^  rate +[\d.]+ items/s over the run$', text, re.M), text
+    assert re.search(r'^  rate +[\d.]+ items/s over the run: \d+ in [\d.]+ m?s$', text, re.M), text
     assert '0.00 / 5.00/s' in text, text
     assert [k['rate_per_s'] for k in asker.ask_json('status')['keys']] == [0]
+
+
+def test_status_of_one_that_was_resumed(asker, api):
+    """Figures of all runs and of the last one are told apart, as the summary does."""
+    words = [asker.write([f'{api}/{i}' for i in range(30)]), '--jsonl', asker.out, *SLOW]
+    process = asker.begin(*words)
+    wait_for(lambda: asker.batches()[0]['items']['ok'] >= 5, process)
+    stop(process)
+    assert asker.batches()[0]['items']['earlier'] == 0
+    assert '  before ' not in asker.ask('status', 'list').stdout
+    done = asker.run(*words)
+    told = re.search(r'^(\d+) done in (.*) \((.*)/s\).*; (\d+) requests.*, (\d+) of them before$',
+                     done.stderr, re.M).groups()
+    batch, = asker.batches()
+    assert batch['items']['earlier'] == int(told[4]) and batch['requests'] == int(told[3])
+    text = asker.ask('status', 'list').stdout
+    assert f'  rate      {told[2]} items/s over the run: {told[0]} in ' in text, text
+    assert f'  before    {told[4]} of them, in earlier runs; ' in text, text
 
 
 def test_status_of_one_that_was_killed(asker, running):
@@ -275,6 +293,37 @@ def test_a_limit_that_headers_tell_does_not_waver(asker):
         assert '~' not in talk, talk
 
 
+def test_a_first_window_is_told_as_the_server_tells_it(asker):
+    """Each wait has an end; neither a rest of the window nor a search in the dark is spoken of."""
+    with Mock('--limit', 'fixed=50/10s', '--dialect', 'ietf') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(1000)])
+        process = asker.begin(urls, '--jsonl', asker.out)
+        wait_for(lambda: asker.ask_json('limits')['limits'][0].get('limit_told'), process)
+        for _ in range(15):
+            why = asker.ask_json('why', 'last')
+            assert why['verdict'] == 'waits' and -0.1 < why['until_in_s'] < 10.1, why
+            assert not re.search('window of|no limit met', why.get('sentence', '')), why
+            assert re.search(r'ratelimit[a-z-]*: \d+ of 50/10s left', why['rule']), why
+            assert 'as the server tells: 50/10s\n' in asker.ask('limits').stdout
+            time.sleep(0.1)
+        stop(process)
+
+
+def test_an_end_is_the_same_second_in_every_answer(asker, origin):
+    held = asker.write([f'{origin.url}/once/4', f'{origin.url}/b'])
+    process = asker.begin(held, '--jsonl', asker.out, '--limit', 'adapt=off')
+    wait_for(lambda: asker.ask_json('why', 'last').get('cause') == 'hold', process)
+    until = asker.ask_json('why', 'last')['until']
+    clock = subprocess.run(['date', '-d', until, '+%H:%M:%S'], check=True, text=True,
+                           capture_output=True).stdout.strip()
+    assert f'waits until {clock}, in ' in asker.ask('why', 'last').stdout
+    assert f'({clock}), because: hold\n' in asker.ask('limits').stdout
+    batch, = asker.batches()
+    assert batch['keys'][0]['next_start'] == until
+    process.communicate(timeout=LONG_S)
+    assert f' ago ({clock})\n' in asker.ask('why', 'last').stdout
+
+
 def test_a_pace_is_not_shown_as_a_limit(asker, api):
     """Nothing has refused: limits knows of no limit, and so does learned."""
     assert asker.run(f'{api}/{{1..9}}', '--jsonl', asker.out, '-q').returncode == 0
@@ -301,6 +350,24 @@ def test_learned_is_shown_and_forgotten(asker):
     assert asker.ask('learned', 'reset', name, '--yes').stdout == 'forgotten: 1\n'
     assert asker.ask_json('learned')['learned'] == []
     assert asker.ask('learned', 'rest').returncode == 2
+
+
+def test_what_is_learned_is_known_at_once(asker):
+    """As soon as limits show a limit learned does; and it changed when its last event was."""
+    with Mock('--limit', 'fixed=50/10s', '--dialect', 'ietf') as api:
+        urls = asker.write([f'http://127.0.0.1:{api.port}/{i}' for i in range(1000)])
+        process = asker.begin(urls, '--jsonl', asker.out)
+        wait_for(lambda: asker.ask_json('limits')['limits'][0].get('limit_told'), process)
+        shown = time.monotonic()
+        wait_for(lambda: asker.ask_json('learned')['learned'], process)
+        assert time.monotonic() - shown < 4
+        told = asker.ask_json('learned')
+        row, = told['learned']
+        event, = told['events']
+        assert row['limit_per_s'] == event['after_per_s'] == 5 and row['changed'] == event['at']
+        stop(process)
+        again = asker.ask_json('learned')
+        assert again['learned'][0]['changed'] == again['events'][0]['at'] == row['changed']
 
 
 def test_a_limit_is_never_lowered_to_nothing(asker, api):
@@ -404,7 +471,7 @@ def test_a_rerun_with_nothing_to_do_leaves_the_record(asker):
         assert [w for w in first['waits'] if w['cause'] == 'hold'], first
         again = asker.run(*words)
         assert again.returncode == 0 and 'nothing is left to do' in again.stderr
-        assert again.stderr.splitlines()[-1].startswith('0 done in '), again.stderr
+        assert again.stderr.splitlines()[-1] == '0 done in this run; 40 of 40 done before'
         for word in ('last', 'list'):
             told = asker.ask_json('why', word)
             assert [told[k] for k in ('waits', 'verdict', 'next')] == \
@@ -448,6 +515,38 @@ def hold_elsewhere(asker, url):
              process)
     stop(process)
     return other
+
+
+def test_of_a_batch_that_runs_every_question_has_one_answer(asker):
+    """Its pace in a climb is that of its limiter, and not of a copy, which would begin anew."""
+    with Mock('--dialect', 'none') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        urls = asker.write([f'{url}/{i}' for i in range(5000)])
+        process = asker.begin(urls, '--jsonl', asker.out)
+        wait_for(lambda: asker.batches()[0]['items']['ok'] > 20, process)
+        for _ in range(10):
+            for word in ('last', url):
+                told = asker.ask_json('why', word)
+                assert 'which runs' in told['source'], told
+                if told['verdict'] == 'waits':
+                    assert 'climbing' in told['sentence'] and told['until_in_s'] < 0.5, told
+            time.sleep(0.05)
+        stop(process)
+
+
+def test_a_question_leaves_a_damaged_ledger_alone(asker, api):
+    """It is set aside by who wants to send: those who only ask read."""
+    assert asker.run(f'{api}/{{1..3}}', '--jsonl', asker.out, '-q', *SLOW).returncode == 0
+    ledger, = asker.folder.rglob('ledger')
+    ledger.write_bytes(ledger.read_bytes()[:12] + b'x' * (ledger.stat().st_size - 12))
+    os.utime(ledger, (1, 1))
+    before = {p: p.stat().st_mtime_ns for p in ledger.parent.iterdir()}
+    for words in (['why', api], ['why', 'last'], ['limits'], ['learned'], ['status'],
+                  ['top', '--once'], ['fetch', f'{api}/{{1..9}}', '--plan']):
+        assert asker.ask(*words).returncode == 0, words
+    assert {p: p.stat().st_mtime_ns for p in ledger.parent.iterdir()} == before
+    assert asker.run(f'{api}/{{1..3}}', '--jsonl', 'other.jsonl', '-q', *SLOW).returncode == 0
+    assert ledger.with_name('ledger.damaged').exists()
 
 
 def test_a_hold_that_another_run_was_told(asker):

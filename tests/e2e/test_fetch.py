@@ -198,10 +198,59 @@ def test_alternatives(batch, origin):
     assert result['final_url'].endswith('/ok/other')
 
 
+def test_alternatives_need_no_rule(batch, origin):
+    """What would be given up goes to the next source; a POST that was answered does not."""
+    others = {'alternatives': [f'{origin.url}/status/410', f'{origin.url}/ok/other']}
+    lines = batch.write([{'url': f'{origin.url}/status/404', 'id': 'gone', **others},
+                         {'url': f'{origin.url}/status/404', 'id': 'post', 'body': 'x', **others}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', *FAST)
+    assert done.returncode == 3
+    results = batch.by_id()
+    assert (results['gone']['outcome'], results['gone']['alternative']) == ('ok', 2)
+    assert results['post']['outcome'] == 'failed'
+    assert len([a for a in origin.arrivals if a['method'] == 'POST']) == 1
+
+
+def test_headers_do_not_frame_a_request(batch, origin):
+    """Five bytes that are told and not sent would be the first five of the next request."""
+    lines = batch.write([
+        {'url': f'{origin.url}/ok/1', 'id': 'long', 'headers': {'content-length': '5'}},
+        {'url': f'{origin.url}/ok/2', 'id': 'te', 'headers': {'Transfer-Encoding': 'chunked'}},
+        {'url': f'{origin.url}/ok/3', 'id': 'true', 'body': 'abcde',
+         'headers': {'Content-Length': '5'}}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', *FAST)
+    assert done.returncode == 3
+    results = batch.by_id()
+    assert [results[i]['outcome'] for i in ('long', 'te', 'true')] == ['failed', 'failed', 'ok']
+    assert results['te']['error']['class'] == 'bad-request'
+    assert origin.paths() == ['/ok/3'] and origin.arrivals[0]['body'] == b'abcde'
+
+
+def test_a_header_may_be_given_more_than_once(batch, origin):
+    lines = batch.write([f'{origin.url}/ok/1',
+                         {'url': f'{origin.url}/ok/2', 'headers': {'x-A': '3'}}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '-H', 'X-A: 1', '-H', 'X-A: 2', *FAST)
+    assert done.returncode == 0
+    assert {a['path']: a['headers_all'].get_all('X-A') for a in origin.arrivals} == {
+        '/ok/1': ['1', '2'], '/ok/2': ['3']}
+
+
 def test_redirects_are_followed(batch, origin):
     done = batch.run(f'{origin.url}/to?/ok/there', '-q', *FAST)
     result = json.loads(done.stdout)
     assert result['status'] == 200 and result['final_url'] == f'{origin.url}/ok/there'
+
+
+def test_what_was_skipped_has_not_been_done(batch, origin):
+    words = [f'{origin.url}/status/500', '--jsonl', batch.out, '-q', *FAST]
+    for more in (['--recovery', '*/5xx=skip'], []):
+        done = batch.run(*words, *more)
+        assert done.returncode == 3
+        assert batch.results()[0]['outcome'] == 'skipped'
+        assert len(origin.paths()) == 1
+        assert ('skipped: item 1' if more else '--retry-failed or --fresh') in done.stderr
+    batch.run(*words, '--retry-failed', '--retries', '0')
+    assert len(origin.paths()) == 2 and batch.results()[0]['outcome'] == 'failed'
 
 
 def test_strict_ends_at_the_first_failure(batch, origin):
@@ -442,6 +491,16 @@ def test_pages_by_link(batch, origin):
     assert len(origin.paths()) == 4
 
 
+def test_pages_have_ids_and_no_alternatives_of_their_own(batch, origin):
+    origin.told = {'/told': json.dumps({'next': '/status/404'})}
+    lines = batch.write([{'url': f'{origin.url}/told', 'id': 'a',
+                          'alternatives': [f'{origin.url}/told']}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '--cursor', '/next', '--request-id', *FAST)
+    assert done.returncode == 3
+    assert [(a['path'], a['id']) for a in origin.arrivals] == [
+        ('/told', 'a'), ('/status/404', 'a#2')]
+
+
 def test_pages_by_cursor_and_their_bound(batch, origin):
     words = [f'{origin.url}/cursor/5?key=K', '-q', '--cursor', '/meta/next=after', *FAST]
     done = batch.run(*words)
@@ -449,8 +508,22 @@ def test_pages_by_cursor_and_their_bound(batch, origin):
     assert [json.loads(json.loads(line)['body'])['at'] for line in done.stdout.splitlines()] == [
         0, 1, 2, 3, 4]
     assert origin.paths()[1] == '/cursor/5?key=K&after=1'
+    words.remove('-q')
     done = batch.run(*words, '--pages', '2')
-    assert len(done.stdout.splitlines()) == 2
+    assert len(done.stdout.splitlines()) == 2 and 'has more pages than 2' in done.stderr
+    done = batch.run(*words, '--pages', '5')
+    assert len(done.stdout.splitlines()) == 5 and 'more pages' not in done.stderr
+
+
+@pytest.mark.parametrize('cursor, pointer, second', [
+    ('/a+b==', '/next=after', '/told?after=%2Fa%2Bb%3D%3D'),
+    ('?page=2', '/next', '/told?page=2'),
+    ('/told/2', '/next', '/told/2')])
+def test_a_cursor_is_a_value_or_a_url(batch, origin, cursor, pointer, second):
+    origin.told = {'/told': json.dumps({'next': cursor})}
+    done = batch.run(f'{origin.url}/told', '-q', '--cursor', pointer, *FAST)
+    assert done.returncode == 0, done.stderr
+    assert origin.paths() == ['/told', second]
 
 
 def test_pages_go_on_after_an_interrupt(batch, origin):
@@ -483,6 +556,25 @@ def test_conditional_requests(batch, origin):
     assert len(origin.paths()) == 4
 
 
+@pytest.mark.parametrize('place, words', [('pages/3/1?key=CANARY9f3a', ['--paginate']),
+                                          ('cursor/3', ['--cursor', '/meta/next=after'])])
+def test_pages_that_have_not_changed_lead_on(batch, origin, place, words):
+    """A 304 has no body, and often no Link: what follows is known from what was kept."""
+    words = [f'{origin.url}/{place}', '--jsonl', batch.out, '-q', '--fresh', *words, *FAST]
+    assert batch.run(f'{origin.url}/{place}', '-q', '--conditional', *FAST).returncode == 0
+    bodies = []
+    for more in (['--conditional'], ['--conditional'], ['--mode', 'offline']):
+        done = batch.run(*words, *more)
+        assert done.returncode == 0, done.stderr
+        results = batch.by_id()
+        assert sorted(results) == ['1', '1#2', '1#3']
+        bodies.append([results[i]['body'] for i in sorted(results)])
+    assert bodies[0] == bodies[1] == bodies[2]
+    assert len(origin.paths()) == 7
+    for path in (batch.folder / 'state').rglob('*'):
+        assert not path.is_file() or b'CANARY9f3a' not in path.read_bytes()
+
+
 def test_offline_answers_come_from_the_cache(batch, origin):
     urls = batch.write([f'{origin.url}/etag/1', f'{origin.url}/etag/never-seen'])
     assert batch.run(f'{origin.url}/etag/1', '-q', '--conditional', *FAST).returncode == 0
@@ -513,6 +605,15 @@ def test_robots(batch, origin):
     done = batch.run(urls, '--jsonl', batch.out, '-q', '--robots', '--fresh', '-A', 'Other/1.0',
                      *FAST)
     assert {r['outcome'] for r in batch.results()} == {'skipped'}
+
+
+def test_robots_has_a_say_about_each_page(batch, origin):
+    origin.robots = 'User-agent: *\nDisallow: /ok/no\n'
+    origin.told = {'/told': json.dumps({'next': '/ok/no'})}
+    batch.run(f'{origin.url}/told', '--jsonl', batch.out, '-q', '--robots', '--cursor', '/next',
+              *FAST)
+    assert origin.paths() == ['/robots.txt', '/told']
+    assert {i: r['outcome'] for i, r in batch.by_id().items()} == {'1': 'ok', '1#2': 'skipped'}
 
 
 def test_no_robots_file_allows_all(batch, origin):

@@ -14,6 +14,7 @@ import subprocess
 import time
 
 import jsonschema
+import pytest
 import terminal
 from batch import FAST, FLYBALL, LONG_S, ROOT, Batch, kill
 from mock_api import Mock
@@ -76,6 +77,34 @@ def test_03_a_mistyped_option():
     assert done.returncode == 2 and done.stderr.endswith("did you mean '--rate'?\n")
     done = flyball('fetch', '--progress=jsn', 'u.txt')
     assert done.returncode == 2 and done.stderr.endswith("did you mean 'json'?\n")
+
+
+@pytest.mark.parametrize('words, said', [
+    (['fetch', '--jsonl', '--plan', 'u.txt'],
+     'flyball fetch: --jsonl: expected the name of a file, found \'--plan\', which looks like an '
+     'option; if it is meant, write --jsonl=--plan or ./--plan\n'),
+    (['fetch', '-i', '-q', 'u.txt'], 'write --input=-q or ./-q\n'),
+    (['fetch', '-o', '--plann', 'u.txt'], 'write --output=--plann or ./--plann\n'),
+    (['fetch', 'u.txt', '--jsonl', '--', 'out'], 'write --jsonl=-- or ./--\n'),
+    (['fetch', '--rate', '--jsonl=o', 'u.txt'], "found '--jsonl', which looks like an option; if "
+     'it is meant, write --rate=--jsonl\n'),
+    (['fetch', '--pages', '--plan', 'u.txt'], "--pages: expected a whole number from 1 on, found "
+     "'--plan', which looks like an option\n"),
+    (['fetch', '--jsonl', '--proxy-user=u:secret'], 'or ./--proxy-user\n'),
+    (['mock', '--listen', '--limit', 'rate=5/s'], 'write --listen=--limit\n'),
+    (['config', 'check', '--set', '--json'], 'write --set=--json\n'),
+])
+def test_03_an_option_where_a_value_is_expected(tmp_path, words, said):
+    done = subprocess.run([FLYBALL, *words], cwd=tmp_path, text=True, capture_output=True,
+                          timeout=LONG_S, check=False)
+    assert done.returncode == 2 and done.stderr.endswith(said), done.stderr
+    assert 'secret' not in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_03_a_name_like_an_option_can_be_meant(batch, api):
+    for word, name in (('--jsonl=--plan', '--plan'), ('--jsonl=-q', '-q')):
+        done = batch.run(f'{api}/1', word)
+        assert done.returncode == 0 and (batch.folder / name).read_text(), done.stderr
 
 
 def test_04_no_list_on_a_terminal(batch):

@@ -32,13 +32,22 @@ def test_every_target_of_make_is_listed():
 
 def test_every_page_of_a_command_is_linked():
     text = (ROOT / 'README.md').read_text()
-    for page in (ROOT / 'docs/man').glob('flyball*.[17]'):
+    for page in (ROOT / 'docs/man').glob('flyball*.[1-8]'):
         assert f'docs/man/{page.name})' in text, page.name
 
 
 def test_the_first_screen_is_short():
     first = (ROOT / 'README.md').read_text().partition('\n## ')[0]
     assert len(first.splitlines()) <= 40
+
+
+def test_the_first_screen_has_the_two_commands():
+    first = (ROOT / 'README.md').read_text().partition('\n## ')[0]
+    targets = (ROOT / 'Makefile').read_text()
+    for command in ('run', 'test'):
+        assert re.search(rf'^    make {command}  +# ', first, re.M), command
+        assert re.search(rf'^{command}:', targets, re.M), command
+    assert re.search(r'^make test$', (ROOT / '.ci/run').read_text(), re.M)
 
 
 def test_every_folder_is_in_the_tour():

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import time
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -55,6 +56,19 @@ def test_nothing_is_redrawn_in_a_file(batch, api):
         assert done.returncode == 0 and len(done.stdout.splitlines()) == 20
         assert '\r' not in done.stderr and '\x1b' not in done.stderr
         assert done.stderr.startswith('20 done in ')
+
+
+def test_the_summary_says_no_more_than_there_is_to_say(batch, api):
+    """One is no pace; and where nothing was left only what was before is worth a word."""
+    words = [f'{api}/1', f'{api}/2?status=404', '--jsonl', batch.out, *PACE]
+    one = batch.run(words[0], *words[2:]).stderr
+    assert re.fullmatch(r'1 done in [\d.]+ m?s: 1 ok, 0 failed, 0 deferred, 0 skipped; 1 request, '
+                        r'0 throttled\n', one), one
+    assert batch.run(*words, '--fresh').returncode == 3
+    again = batch.run(*words)
+    assert again.returncode == 3
+    assert again.stderr.splitlines()[-1] == \
+        '0 done in this run; 2 of 2 done before, where 1 failed', again.stderr
 
 
 def test_quiet_is_silent(batch, api):
@@ -120,13 +134,54 @@ def test_what_headers_tell_is_no_search(batch):
 def test_while_it_waits_the_end_does_not_move_away(batch):
     """No limit is known: what is counted while nothing may leave says nothing about the rest."""
     with Mock('--limit', 'rate=50/s burst=3 penalty=6s', '--dialect', 'retry-after') as api:
-        done = batch.run(f'http://127.0.0.1:{api.port}/{{1..8}}', '--jsonl', batch.out,
+        done = batch.run(f'http://127.0.0.1:{api.port}/{{1..6}}', '--jsonl', batch.out,
                          '--limit', 'adapt=off concurrency=40', '--progress=json')
+    ended = datetime.now(timezone.utc)
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     held = [line for line in lines if line['type'] == 'progress' and line['done'] == 3]
     assert len(held) >= 3, lines
-    ends = [line['eta'] for line in held if 'eta' in line]
-    assert len(set(ends)) <= 2, ends  # it is in whole seconds
+    assert all('eta' in line and line['bound']['by'] == 'hold' for line in held), held
+    ends = [datetime.fromisoformat(line['eta'].replace('Z', '+00:00')) for line in held]
+    assert max(ends) - min(ends) <= timedelta(seconds=1), ends  # they are in whole seconds
+    assert abs(ends[0] - ended) < timedelta(seconds=4), (ends, ended)
+
+
+def test_who_waits_says_nothing_about_the_others(batch):
+    """One host holds; the end is that of the other, of which more and more has ended."""
+    with Mock('--limit', 'rate=50/s burst=1 penalty=9s', '--dialect', 'retry-after') as shut, \
+            Mock('--latency', '400ms', '--dialect', 'none') as free:
+        urls = batch.write([*[f'http://127.0.0.1:{shut.port}/{i}' for i in range(2)],
+                            *[f'http://127.0.0.1:{free.port}/{i}' for i in range(300)]])
+        done = batch.run(urls, '--jsonl', batch.out, '--limit', 'adapt=off concurrency=5',
+                         '--progress=json')
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    began = next(line for line in lines if line['type'] == 'progress' and line['done'] >= 60)
+    left_s = lines[-1]['seconds'] - 60 / lines[-1]['done'] * lines[-1]['seconds']
+    assert began['bound'] == {'by': 'answers', 'provider': f'127.0.0.1:{free.port}',
+                              'pool': 'default'}, began
+    assert 0.7 * left_s < began['eta_s'] < 1.4 * left_s, (began, lines[-1])
+
+
+def test_a_refusal_of_the_run_before_is_not_denied(batch):
+    """Stopped while it held: what it goes on with knows of no limit yet, but one was met."""
+    with Mock('--limit', 'rate=5/s burst=5 penalty=8s', '--dialect', 'retry-after') as api:
+        words = [f'http://127.0.0.1:{api.port}/{{1..60}}', '--jsonl', batch.out]
+        process = batch.start(*words)
+        assert process.stderr.readline().startswith('holding ')
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LONG_S)
+        before = batch.out.read_text().count('\n')
+        process = batch.start(*words)
+        end = time.monotonic() + LONG_S
+        while batch.out.read_text().count('\n') < before + 2:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        said = [subprocess.run([FLYBALL, *what], env=batch.env, text=True, capture_output=True,
+                               check=False).stdout for what in (['why', 'last'], ['limits'])]
+        process.kill()
+        process.communicate()
+    assert 'no limit known yet, climbing' in ' '.join(said[0].split()), said[0]
+    assert 'not known yet; nothing has refused in this run' in said[1], said[1]
 
 
 def test_mistakes(batch):
@@ -168,6 +223,18 @@ def test_a_plan_sends_nothing(batch):
     assert not batch.out.exists() and not batch.journals()
 
 
+def test_a_plan_says_how_sure_a_learned_limit_is(batch):
+    """What one refusal told may be far off, and the time that comes from it as well."""
+    with Mock('--limit', 'rate=20/s burst=10 penalty=2s', '--dialect', 'retry-after') as api:
+        url = f'http://127.0.0.1:{api.port}'
+        assert batch.run(f'{url}/a/{{1..60}}', '--jsonl', batch.out, '-q').returncode == 0
+        told = batch.run(f'{url}/b/{{1..200}}', '--plan').stdout
+        plan = batch.run(f'{url}/b/{{1..200}}', '--plan', '--json').stdout
+    sure = re.search(r'^~[\d.]+/s \(\S+\), learned, confidence (\d+) %$', rows(told)['bound'])
+    assert sure and check_answer(json.loads(plan), 'plan')['confidence'] == \
+        pytest.approx(int(sure[1]) / 100, abs=0.006), told
+
+
 def test_a_plan_knows_what_is_done(batch, api):
     urls = batch.write([f'{api}/{i}' for i in range(60)])
     assert batch.run(urls, '--jsonl', batch.out, '-q', *PACE).returncode == 0
@@ -187,12 +254,15 @@ def test_a_plan_knows_the_quota_that_an_earlier_batch_was_told(batch):
     with Mock('--limit', 'fixed=5000/1h', '--dialect', 'ietf') as api:
         url = f'http://127.0.0.1:{api.port}'
         assert batch.run(f'{url}/a/{{1..30}}', '--jsonl', batch.out, '-q').returncode == 0
-        opened = json.loads(batch.run(f'{url}/b/{{1..4970}}', '--plan', '--progress=json').stdout)
+        fits = json.loads(batch.run(f'{url}/b/{{1..4970}}', '--plan', '--progress=json').stdout)
+        opened = json.loads(batch.run(f'{url}/b/{{1..5000}}', '--plan', '--progress=json').stdout)
         plan = json.loads(batch.run(f'{url}/b/{{1..25000}}', '--plan', '--progress=json').stdout)
         known = subprocess.run([FLYBALL, 'limits', '--json'], env=batch.env, check=True,
                                stdout=subprocess.PIPE).stdout
         kept = batch.run(f'{url}/b/{{1..25000}}', '--plan', '--limit', 'pacing=even')
         assert api.stats()['arrivals'] == 30
+    # What fits into what is left is not spread over it.
+    assert 'eta_s' not in fits['now'] and not fits['now']['learning']
     # What is left until the reset, four windows, and thirty of the sixth.
     assert plan['now']['remaining'] == 4970
     reset_s = json.loads(known)['limits'][0]['quota']['reset_in_s']

@@ -65,8 +65,10 @@ def test_paces_of_all_kinds():
     assert 'then 0.0833/s, as the text states.' in pace('', 'Maximum 5 requests within 1 minute')
     assert 'as fast as probing finds' in pace('Server: x')
     assert 'at most 3 at once' in pace('X-Concurrency-Limit: 3')
-    assert 'then nothing until bulk resets.' in pace('sforce-limit-info: bulk=5/5\n'
-                                             'x-ratelimit-bulk-reset: 9')
+    assert 'nothing for 9.0 s; by then bulk has been reset.' in pace(
+        'sforce-limit-info: bulk=5/5\nx-ratelimit-bulk-reset: 9')
+    assert 'nothing for 1 min; by then the pool has been reset.' in pace(
+        'x-ratelimit-limit: 9\nx-ratelimit-remaining: 0\nx-ratelimit-reset: 60')
 
 
 def test_nothing_found_is_told_by_the_exit_status():

@@ -616,6 +616,73 @@ static void a_refusal_that_tells_no_time(void **state)
     }
 }
 
+/* ---- what is to come ---- */
+
+/* A request that is answered at once, and told that so many of 5000 are left for an hour. */
+static void request_told(struct rig *r, int64_t left, int64_t now_ns)
+{
+    struct fly_outcome o = outcome(take(r, 1, now_ns), 200, now_ns);
+
+    o.limit = 5000;
+    o.remaining = left;
+    o.reset_ns = now_ns + 3600 * S;
+    fb_accountant_report(&r->a, &o, now_ns);
+}
+
+static void what_fits_sets_no_pace(void **state)
+{
+    static const struct {
+        const char *spec;
+        int64_t backlog, left;
+        bool paces;
+    } rows[] = {
+        {"adapt=probe", -1, 4000, true},
+        {"adapt=probe", 4001, 4000, false}, /* the first of it is taken */
+        {"adapt=probe", 4001, 3999, true},
+        {"adapt=probe", 1001, 4000, false},
+        {"adapt=probe", 1, 1, false},
+        {"adapt=probe", 1, 0, true},
+        {"adapt=probe reserve=20%", 3001, 4000, false},
+        {"adapt=probe reserve=20%", 3002, 4000, true},
+        {"adapt=probe pacing=even", 1001, 4000, true},
+        {"adapt=probe pacing=demand", -1, 4000, false},
+        {"adapt=probe pacing=demand", 4002, 4000, true},
+        {"adapt=probe pacing=demand", 1001, 4000, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct rig *r = rig(rows[i].spec);
+
+        fb_accountant_backlog(&r->a, rows[i].backlog, 0);
+        request_told(r, rows[i].left, 0);
+        if ((r->a.learned.probe.told_until_ns != FB_LONG_AGO) != rows[i].paces)
+            fail_msg("row %zu", i);
+        free(r);
+    }
+}
+
+static void what_fits_is_no_bound(void **state)
+{
+    struct rig *r = rig("rate=50/s");
+
+    (void)state;
+    request_told(r, 4000, 0);
+    assert_int_equal(fb_accountant_amounts(&r->a, 0).by, BOUND_QUOTA);
+    fb_accountant_backlog(&r->a, 3501, 0);
+    assert_int_equal(fb_accountant_amounts(&r->a, 0).by, BOUND_QUOTA);
+    fb_accountant_backlog(&r->a, 3500, 20 * S);
+    assert_int_equal(fb_accountant_amounts(&r->a, 20 * S).by, BOUND_NOTHING);
+    for (int i = 0; i < 200; i++) /* as fast as is stated */
+        (void)take(r, 1, 20 * S + i * 20 * MS);
+    free(r);
+    r = rig("rate=50/s pacing=even");
+    request_told(r, 4000, 0);
+    fb_accountant_backlog(&r->a, 3, 0);
+    assert_int_equal(fb_accountant_amounts(&r->a, 0).by, BOUND_QUOTA);
+    free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -642,6 +709,8 @@ int main(void)
         cmocka_unit_test(a_cancel_that_changes_no_pace),
         cmocka_unit_test(which_answers_are_refusals),
         cmocka_unit_test(only_2xx_and_3xx_are_successes),
+        cmocka_unit_test(what_fits_sets_no_pace),
+        cmocka_unit_test(what_fits_is_no_bound),
         cmocka_unit_test(a_refusal_that_tells_no_time),
     };
 

@@ -467,13 +467,11 @@ static void fails_over_in_order(void **state)
 {
     static const char *const others[] = {"http://bad.example/", "http://good.example/",
                                          "http://never.example/"};
-    static const char *const rules[] = {"*/4xx=failover", NULL};
     static const struct engine_header secret = {"Authorization", "Bearer 1"};
     struct engine_options o = rig_options();
     struct rig r;
 
     (void)state;
-    o.recovery = rules;
     rig_open(&r, &o);
     r.plan = by_host;
     rig_submit(&r, &(struct engine_task){.url = "http://bad.example/x",

@@ -62,7 +62,7 @@ static void waits_for_a_window(void **state)
     assert_int_equal(w.until_ns, 3600 * S);
     assert_string_equal(w.cause, "window");
     assert_string_equal(w.text, "Next start in 59 min 50 s: a window is full, 1 in 1 h. "
-                                "0.00028/s by the window that is stated.");
+                                "0.000278/s by the window that is stated.");
     fly_limiter_free(l);
 }
 
@@ -147,7 +147,7 @@ static void waits_for_a_quota_that_is_used_up(void **state)
     tell(l, 5, 0);
     assert_contains(why(l, 0, 1).text, "is used up: 5 left, 600 kept in reserve, more in 1 h");
     /* Of two amounts the tighter one. */
-    assert_contains(why(l, 0, 1).text, ". 0.00028/s by the quota that is told.");
+    assert_contains(why(l, 0, 1).text, ". 0.000278/s by the quota that is told.");
     fly_limiter_free(l);
 }
 

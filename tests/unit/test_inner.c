@@ -135,42 +135,6 @@ static void the_secret_of_a_ledger(void **state)
     place_free(&place);
 }
 
-/* A copy waits as the key of the ledger does, and what it takes is not taken there. */
-static void a_key_can_be_looked_at_without_being_taken(void **state)
-{
-    struct place place = place_new();
-    struct fly_ledger *ledger = ledger_at(place.path);
-    struct fly_key key = {"p", "core", ""};
-    struct fly_limiter *copy = NULL;
-    uint64_t ticket;
-    int64_t now_ns = fly_now();
-
-    (void)state;
-    assert_true(fb_ledger_is_there(place.path) && !fb_ledger_is_there("/nowhere/at/all"));
-    assert_int_equal(fb_ledger_peek(ledger, &key, now_ns, &copy), -ENOENT);
-    struct fly_limiter *l = NULL;
-    assert_int_equal(fly_ledger_limiter(ledger, &key, "rate=1/s burst=1", &l, NULL), 0);
-    assert_int_equal(fb_ledger_peek(ledger, &key, now_ns, &copy), 0);
-    assert_false(fb_limiter_is_shared(copy));
-    assert_at_most(fly_limiter_take(copy, now_ns, 1, &ticket), now_ns);
-    fly_limiter_free(copy);
-    now_ns = fly_now();
-    assert_at_most(fly_limiter_take(l, now_ns, 1, &ticket), now_ns);
-
-    struct fly_outcome o = outcome(ticket, 429, now_ns);
-    o.retry_after_ns = 60 * S;
-    fly_limiter_report(l, now_ns, &o);
-    fly_limiter_free(l);
-    assert_int_equal(fb_ledger_peek(ledger, &key, 0, &copy), 0); /* on any clock */
-    struct fly_why why = {.size = sizeof(why)};
-    assert_int_equal(fly_limiter_why(copy, 0, 1, &why), 0);
-    assert_string_equal(why.cause, "hold");
-    assert_true(why.until_ns > 50 * S && why.until_ns <= 62 * S);
-    fly_limiter_free(copy);
-    fly_ledger_close(ledger);
-    place_free(&place);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,7 +142,6 @@ int main(void)
         cmocka_unit_test(at_rest_nothing_is_out_or_spent),
         cmocka_unit_test(the_limit_text_of_a_key_that_others_have),
         cmocka_unit_test(the_secret_of_a_ledger),
-        cmocka_unit_test(a_key_can_be_looked_at_without_being_taken),
     };
 
     return cmocka_run_group_tests_name("inner", tests, NULL, NULL);

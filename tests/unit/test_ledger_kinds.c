@@ -9,6 +9,8 @@
 #include <flyball/state.h>
 #include <flyball/wait.h>
 
+#include "core/quota.h"
+
 struct kind {
     const char *name;
     struct place place;
@@ -347,6 +349,29 @@ static void options_may_say_nothing(void **state)
     fly_ledger_close(ledger);
 }
 
+/* Of those who share it the largest number counts, whoever says it. */
+static void what_is_to_come_is_shared(void **state)
+{
+    struct place place = place_new();
+    struct fly_ledger *ledger = ledger_at(place.path);
+    struct fly_limiter *a = limiter_of(ledger, "core", ""), *b = limiter_of(ledger, "core", "");
+    const int64_t *quota = &fb_body_of(a)->books.slot[FB_SLOT_quota];
+    int64_t now_ns = fly_now();
+
+    (void)state;
+    fly_limiter_backlog(a, now_ns, 3000);
+    fly_limiter_backlog(b, now_ns, 100);
+    assert_int_equal(fb_quota_backlog(quota), 3000);
+    assert_int_equal(grants_now(b, 1), 1);
+    assert_int_equal(fb_quota_backlog(quota), 2999);
+    fly_limiter_backlog(b, now_ns + 15 * S, 100);
+    assert_int_equal(fb_quota_backlog(quota), 100);
+    fly_limiter_free(a);
+    fly_limiter_free(b);
+    fly_ledger_close(ledger);
+    place_free(&place);
+}
+
 int main(void)
 {
 #define X(name) cmocka_unit_test(name##_),
@@ -354,6 +379,7 @@ int main(void)
         FB_LEDGERS(X) cmocka_unit_test(an_address_names_a_kind_or_a_file),
         cmocka_unit_test(memory_is_nobody_elses),
         cmocka_unit_test(several_kinds_at_once),
+        cmocka_unit_test(what_is_to_come_is_shared),
         cmocka_unit_test(options_may_say_nothing),
     };
 #undef X

@@ -357,6 +357,46 @@ static void a_cancelled_cost_goes_back_whole(void **state)
     fly_limiter_free(l);
 }
 
+/* So many requests, each as soon as it may leave; the time that it took. */
+static int64_t request_told(struct fly_limiter *l, int64_t now_ns, int count, int64_t left)
+{
+    int64_t began_ns = now_ns;
+
+    for (int i = 0; i < count; i++) {
+        uint64_t ticket;
+        int64_t at_ns;
+
+        while ((at_ns = fly_limiter_take(l, now_ns, 1, &ticket)) > now_ns)
+            now_ns = at_ns;
+        struct fly_outcome o = outcome(ticket, 200, now_ns);
+        o.limit = 5000;
+        o.remaining = left - i;
+        o.reset_ns = began_ns + 3600 * S;
+        now_ns += 5 * MS;
+        fly_limiter_report(l, now_ns, &o);
+    }
+    return now_ns - began_ns;
+}
+
+static void what_is_to_come_and_fits_is_not_spread(void **state)
+{
+    static const char *const specs[] = {"", "rate=20/s", "adapt=aimd rate=20/s"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+        struct fly_limiter *told = limiter(specs[i], 0);
+        struct fly_limiter *untold = limiter(specs[i], 0);
+
+        fly_limiter_backlog(told, 0, 200);
+        assert_at_most(request_told(told, 0, 200, 4975), 20 * S);
+        assert_at_least(request_told(untold, 0, 200, 4975), 100 * S);
+        fly_limiter_backlog(untold, 1000 * S, 5001);
+        assert_at_least(request_told(untold, 1000 * S, 200, 4775), 100 * S);
+        fly_limiter_free(told);
+        fly_limiter_free(untold);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_large_window),
         cmocka_unit_test(only_an_answer_or_a_cancel_frees_a_place),
         cmocka_unit_test(a_cancelled_permit_goes_back),
+        cmocka_unit_test(what_is_to_come_and_fits_is_not_spread),
         cmocka_unit_test(a_cancelled_cost_goes_back_whole),
     };
 

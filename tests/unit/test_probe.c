@@ -31,7 +31,7 @@ static void begins_at_one_a_second_and_doubles(void **state)
     (void)state;
     begin(&w, "");
     assert_true(fly_limiter_rate(w.l) == 1.0);
-    assert_contains(why(&w).text, "no limit met yet, climbing");
+    assert_contains(why(&w).text, "no limit known yet, climbing");
     while (w.now_ns < 40 * S) {
         run_until(&w, w.now_ns + 1);
         double now = fly_limiter_rate(w.l);
@@ -317,7 +317,7 @@ static void honest_headers_are_followed_to_the_last(void **state)
         begin(&w, "");
         run_until(&w, 10 * MINUTE);
         assert_contains(why(&w).text, "what the server says is left, spent evenly until its reset");
-        assert_contains(why(&w).text, "(window of 1 min)");
+        assert_null(strstr(why(&w).text, "window of")); /* that is the server's to tell */
         assert_true(accepted_rate(&w, HOUR) >= 0.995 * 5);
         assert_at_most(w.refused, 1); /* the one that checked them */
         end(&w);

@@ -64,7 +64,7 @@ static void all_refused_is_a_window_that_closed(void **state)
     h = climbing(400.0f, 20.0f); /* who tells when it opens is believed */
     h.o.retry_after_ns = 7 * S;
     close_on(&h, 0, 4);
-    assert_true(h.c.probe.closed && !fb_probe_closed(&h.c.probe));
+    assert_false(h.c.probe.closed);
     assert_close(pause_s(&h), 7.0, 1e-3);
     h = climbing(400.0f, 20.0f); /* what was let through is still in service */
     h.c.probe.latency_s = 0.2f;
@@ -486,6 +486,36 @@ static void one_quota_is_counted_exactly(void **state)
     }
 }
 
+/* Just as many as the time before are one quota: its window is as long as it was open. */
+static void the_same_quota_tells_a_longer_window(void **state)
+{
+    static const struct {
+        float limit, accepted, before;
+        bool seen;
+        double window_s;
+    } rows[] = {
+        {170.0f, 3000.0f, 3000.0f, true, 20.0}, {170.0f, 3000.0f, 2996.0f, true, 20.0},
+        {170.0f, 3000.0f, 3006.0f, true, 20.0}, {170.0f, 3000.0f, 2960.0f, true, 10.0},
+        {170.0f, 3000.0f, 3060.0f, true, 10.0}, {170.0f, 3000.0f, 3000.0f, false, 10.0},
+        {1.2f, 20.0f, 20.0f, true, 10.0}, /* a few are the same by chance */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = in_window(rows[i].limit, 10.0f, 18.0f, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+
+        p->opening_seen = rows[i].seen;
+        p->total += rows[i].before;
+        refuse(&h);
+        recover(&h, READ_WINDOW);
+        assert_close((double)p->window_s, rows[i].window_s, 0.01);
+        assert_no_raise(&h);
+        if (rows[i].window_s > 15.0)
+            assert_close((double)p->limit, 150.0, 0.5);
+    }
+}
+
 /* Many within seconds: a minute is too long to wait, and one more may be refused. */
 static void who_climbed_fast_is_less_patient(void **state)
 {
@@ -528,6 +558,7 @@ int main(void)
         cmocka_unit_test(as_many_again_is_a_window),
         cmocka_unit_test(another_number_is_no_window),
         cmocka_unit_test(one_quota_is_counted_exactly),
+        cmocka_unit_test(the_same_quota_tells_a_longer_window),
         cmocka_unit_test(who_climbed_fast_is_less_patient),
     };
 

@@ -43,14 +43,15 @@ static void two_cycles_tell_the_limit_and_the_store(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    cycle(&h, 90, 1400 * MS); /* 50 a second, and 20 that were stored */
-    assert_true(p->phase == PROBE_FIRST && p->surprises == 1);
+    assert_false(fb_probe_is_near(p)); /* it may be twice as much */
+    cycle(&h, 90, 1400 * MS);          /* 50 a second, and 20 that were stored */
+    assert_true(p->phase == PROBE_FIRST && p->surprises == 1 && fb_probe_is_near(p));
     assert_close((double)p->cycle, 90.0, 0.01);
     assert_close((double)p->cycle_s, 1.4, 0.001);
     assert_close((double)p->rate, 0.88 * 64.0, 0.01);
     assert_close((double)(p->limit * (1.0f + p->lean)), (double)p->rate, 0.01);
     cycle(&h, 185, 3300 * MS);
-    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0);
+    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0 && !fb_probe_is_near(p));
     assert_close((double)p->limit, 50.0, 0.1);
     assert_close((double)p->burst, 20.0, 0.3);
     assert_close((double)p->margin, (double)MARGIN, 1e-6);
@@ -64,11 +65,12 @@ static void cycles_that_do_not_differ_enough_go_on(void **state)
         int accepted;
         int64_t lasted_ns;
         unsigned sway_ms;
-        bool tells;
+        double slower; /* 0: it tells the limit */
     } rows[] = {
-        {145, 2500 * MS, 0, true},  {145, 2500 * MS, 40, false}, {190, 3400 * MS, 40, true},
-        {110, 1790 * MS, 0, false}, {120, 2000 * MS, 0, false},  {60, 900 * MS, 0, false},
-        {135, 1790 * MS, 0, false},
+        {145, 2500 * MS, 0, 0.0},  {145, 2500 * MS, 40, 0.88}, {190, 3400 * MS, 40, 0.88},
+        {275, 5000 * MS, 40, 0.0}, {110, 1790 * MS, 0, 0.88},  {120, 2000 * MS, 0, 0.88},
+        {60, 900 * MS, 0, 0.88},   {120, 1740 * MS, 0, 0.952}, /* by what it let through */
+        {135, 1790 * MS, 0, 0.98},
     };
 
     (void)state;
@@ -79,10 +81,10 @@ static void cycles_that_do_not_differ_enough_go_on(void **state)
         cycle(&h, 90, 1400 * MS);
         p->sway_s = (float)rows[i].sway_ms / 1000.0f;
         cycle(&h, rows[i].accepted, rows[i].lasted_ns);
-        assert_int_equal(p->phase, rows[i].tells ? PROBE_SETTLED : PROBE_FIRST);
-        if (!rows[i].tells) { /* the later is the one to go by */
+        assert_int_equal(p->phase, rows[i].slower > 0.0 ? PROBE_FIRST : PROBE_SETTLED);
+        if (rows[i].slower > 0.0) { /* the later is the one to go by */
             assert_close((double)p->cycle, (double)rows[i].accepted, 0.01);
-            assert_close((double)p->rate, 0.88 * 0.88 * 64.0, 0.01);
+            assert_close((double)p->rate, rows[i].slower * 0.88 * 64.0, 0.1);
         }
     }
 }
@@ -132,22 +134,54 @@ static void a_cycle_is_long_and_ends_with_the_wait(void **state)
     }
 }
 
-/* The lowered pace is not refused for long: it is the limit, and looked at much later. */
+/*
+ * The lowered pace is not refused for long. What it got more than the cycle before, in the time by
+ * which it is longer, is nearly the pace: it is the limit, and looked at much later.
+ */
 static void a_pace_that_holds_is_the_limit(void **state)
 {
-    struct hand h = climb_refused();
-    struct probe *p = &h.c.probe;
+    (void)state;
+    for (int uneven = 0; uneven < 2; uneven++) {
+        struct hand h = climb_refused();
+        struct probe *p = &h.c.probe;
+
+        p->sway_s = uneven ? 0.03f : 0.0f;
+        cycle(&h, 90, 1400 * MS);
+        float rate = p->rate;
+        serve(&h, 299);
+        assert_int_equal(p->phase, PROBE_FIRST);
+        assert_close((double)h.pace.burst, uneven ? 4.0 : 1.0, 1e-9);
+        serve(&h, 140); /* (439 - 90) / (7.8 s - 1.4 s) is 96.9 % of it */
+        assert_int_equal(p->phase, PROBE_FIRST);
+        assert_true(p->rate == rate && h.pace.burst == 4.0f);
+        serve(&h, 20);
+        assert_true(p->phase == PROBE_SETTLED && p->surprises == 0);
+        assert_close((double)p->limit, (uneven ? 0.985 : 1.0) * (double)rate, 0.01);
+        assert_close((double)p->burst, 90.0 - 1.4 * (double)p->limit, 0.1);
+        assert_true(p->look_ns - h.now_ns > 40 * S);
+    }
+}
+
+/* Nor does it wait for ever where the pace is not used, or the cycle before was longer. */
+static void a_pace_is_held_for_a_minute_at_most(void **state)
+{
+    static const struct {
+        float cycle_s;
+        int64_t lasted_ns;
+        bool held;
+    } rows[] = {{1.4f, 59 * S, false}, {1.4f, 61 * S, true}, {9.0f, 8 * S, false}};
 
     (void)state;
-    cycle(&h, 90, 1400 * MS);
-    float rate = p->rate;
-    serve(&h, 299);
-    assert_int_equal(p->phase, PROBE_FIRST);
-    assert_true(p->rate == rate);
-    serve(&h, 2);
-    assert_true(p->phase == PROBE_SETTLED && p->surprises == 0 && p->limit == rate);
-    assert_close((double)p->burst, 90.0 - 1.4 * (double)rate, 0.1);
-    assert_true(p->look_ns - h.now_ns > 40 * S);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = climb_refused();
+        struct probe *p = &h.c.probe;
+
+        cycle(&h, 90, 1400 * MS);
+        p->cycle_s = rows[i].cycle_s;
+        p->step_count = 320;
+        assert_int_equal(fb_probe_cycle_held(p, p->step_ns + rows[i].lasted_ns) > 0.0f,
+                         rows[i].held);
+    }
 }
 
 /* Half the pace was not refused either: slowly up again, and it was no chance. */
@@ -169,8 +203,12 @@ static void what_was_let_through_is_kept(void **state)
     static const struct {
         uint8_t second;
         float told_left;
+        unsigned sway_ms;
         double rate;
-    } rows[] = {{120, -1.0f, 120.0}, {150, -1.0f, 128.0}, {90, -1.0f, 64.0}, {120, 10.0f, 64.0}};
+    } rows[] = {
+        {120, -1.0f, 0, 120.0}, {150, -1.0f, 0, 128.0}, {90, -1.0f, 0, 64.0},
+        {90, -1.0f, 30, 90.0},  {80, -1.0f, 30, 64.0},  {120, 10.0f, 0, 64.0},
+    };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -181,6 +219,7 @@ static void what_was_let_through_is_kept(void **state)
         h.o.retry_after_ns = S;
         refuse(&h);
         p->log.second = rows[i].second;
+        p->log.sway_ms = rows[i].sway_ms & 127u;
         p->told_left = rows[i].told_left;
         float limit = fb_probe_read_cycle(p, p->rate, 1.0f);
         assert_true(limit == 0.0f);
@@ -254,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_slow_one_is_counted_with_half_the_wait),
         cmocka_unit_test(a_cycle_is_long_and_ends_with_the_wait),
         cmocka_unit_test(a_pace_that_holds_is_the_limit),
+        cmocka_unit_test(a_pace_is_held_for_a_minute_at_most),
         cmocka_unit_test(a_climb_goes_on_slowly),
         cmocka_unit_test(what_was_let_through_is_kept),
         cmocka_unit_test(who_is_told_what_is_left_has_no_sway),

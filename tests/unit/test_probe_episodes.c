@@ -104,6 +104,38 @@ static void refused_stragglers_lengthen_the_pause(void **state)
     assert_int_equal(p->also_refused, 0);
 }
 
+/* In a climb out of doubt the limit says little; what counts by the second is soon there again. */
+static void the_pause_is_by_what_is_made(void **state)
+{
+    static const struct {
+        uint8_t phase;
+        float lean;
+        int second;
+        double pause_s;
+    } rows[] = {
+        {PROBE_SETTLED, -MARGIN, 0, 8.0 / 10.0},
+        {PROBE_DOUBT, -MARGIN, 0, 8.0 / 10.0},
+        {PROBE_DOUBT, 4.0f, 0, 8.0 / 25.0}, /* half of the pace, as far as is known */
+        {PROBE_DOUBT, 4.0f, 45, 8.0 / 45.0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = with_straggler();
+        struct probe *p = &h.c.probe;
+
+        p->phase = rows[i].phase;
+        p->lean = rows[i].lean;
+        p->limit = 10.0f;
+        p->rate = 50.0f;
+        p->pause_s = 0.01f;
+        p->step_ns = p->refused_ns;
+        p->log.second = p->log.second_before = (uint8_t)rows[i].second;
+        reply(&h, 429);
+        assert_close((double)p->pause_s, rows[i].pause_s, 1e-3);
+    }
+}
+
 /* An accepted one is counted, but does not end the episode. */
 /* Out of patience it waited for a window, not for what is made: most of that was not stored. */
 static void a_minute_of_patience_is_not_measured(void **state)
@@ -682,6 +714,7 @@ int main(void)
         cmocka_unit_test(during_an_episode_one_ping_is_out),
         cmocka_unit_test(stragglers_change_nothing),
         cmocka_unit_test(refused_stragglers_lengthen_the_pause),
+        cmocka_unit_test(the_pause_is_by_what_is_made),
         cmocka_unit_test(a_minute_of_patience_is_not_measured),
         cmocka_unit_test(an_accepted_straggler_does_not_end_the_episode),
         cmocka_unit_test(what_is_recent_is_no_straggler),

@@ -27,6 +27,7 @@ struct hand {
     int64_t in_flight_then; /* when it was granted, with it */
     float refused_at;       /* the pace that was refused last ... */
     float limit_then;       /* ... and what the limit was believed to be */
+    bool ample;             /* all that is to come fits into what the next answer tells */
 };
 
 static inline struct hand hand_of(const char *text)
@@ -124,6 +125,7 @@ static inline bool reply(struct hand *h, int32_t status)
         .in_flight = h->in_flight,
         .in_flight_then = h->in_flight_then,
         .id = (uint16_t)h->id,
+        .ample = h->ample,
         .throttled = throttled,
         .accepted = !throttled && status >= 200 && status < 400,
     };

@@ -72,9 +72,22 @@ static void what_is_left_evenly_spent_is_the_pace(void **state)
         request(&h, 200);
         double left = (double)(rows[i].remaining - rows[i].in_flight);
         assert_close(h.pace.rate, left / rows[i].left_s, 1e-3 * h.pace.rate);
-        assert_says(&h, "what the server says is left, spent evenly until its reset");
-        assert_says(&h, "(window of 1 min)");
+        assert_says(&h, "/s: what the server says is left, spent evenly until its reset.");
     }
+}
+
+/* Of the first window a rest was seen: neither its length nor that nothing is known is true. */
+static void a_climb_to_what_is_told_says_so(void **state)
+{
+    struct hand h = hand_of("");
+
+    (void)state;
+    tell(&h, 50, 48, h.now_ns + 3 * S);
+    request(&h, 200);
+    assert_true(h.c.probe.phase == PROBE_FIRST && h.c.probe.window_s > 0.0f);
+    assert_says(&h, "/s: climbing to what the server says is left, spent evenly until its reset.");
+    h.now_ns += 4 * S; /* which holds no longer */
+    assert_says(&h, "/s: no limit known yet, climbing.");
 }
 
 /* Much left is no reason to race: three times the limit at most. */
@@ -517,12 +530,87 @@ static void told_of_room_each_answer_is_a_step(void **state)
     assert_true(h.pace.rate == 1.0);
 }
 
+/* ---- more is told than is wanted ---- */
+
+static void what_is_ample_is_no_pace(void **state)
+{
+    struct hand h = told();
+    float rate = h.c.probe.rate;
+
+    (void)state;
+    assert_true(h.c.probe.phase == PROBE_SETTLED && !fb_probe_is_unmet(&h.c.probe));
+    h.ample = true;
+    request(&h, 200);
+    assert_true(fb_probe_is_unmet(&h.c.probe) && h.c.probe.window_s == 0.0f);
+    for (int i = 0; i < 400; i++) {
+        h.now_ns += (int64_t)(1e9 / h.pace.rate);
+        request(&h, 200);
+    }
+    assert_true(h.c.probe.rate > 2.0f * rate);
+    assert_says(&h, "/s: no limit known yet, climbing.");
+    h.ample = false; /* and then it is not */
+    tell(&h, 600, 10, h.now_ns + 50 * S);
+    request(&h, 200);
+    assert_true(h.pace.rate < 0.3);
+}
+
+/* As if nobody told anything, from the beginning on. */
+static void what_is_ample_is_not_heard(void **state)
+{
+    struct hand h = hand_of(""), other = hand_of("");
+
+    (void)state;
+    h.ample = true;
+    for (int i = 0; i < 300; i++) {
+        int32_t status = i % 100 == 99 ? 429 : 200;
+
+        h.o.limit = 5000;
+        h.o.remaining = 4000 - i;
+        h.o.reset_ns = h.now_ns + 3000 * S;
+        request(&h, status);
+        request(&other, status);
+        assert_true(h.pace.rate == other.pace.rate);
+        h.now_ns = other.now_ns = fb_max64(h.now_ns, h.pace.not_before_ns) + 50 * MS;
+    }
+}
+
+/* Refused with room left, or found to be wrong: what was found out stays. */
+static void what_was_met_is_not_forgotten(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.c.probe.verified = BOUND_ONLY;
+    h.ample = true;
+    request(&h, 200);
+    assert_true(h.c.probe.phase == PROBE_SETTLED && h.c.probe.verified == BOUND_ONLY);
+    assert_true(h.c.probe.told_until_ns == FB_LONG_AGO);
+    h = told();
+    h.c.probe.verified = DROPPED;
+    h.ample = true;
+    request(&h, 200);
+    assert_true(h.c.probe.phase == PROBE_SETTLED && h.c.probe.verified == DROPPED);
+    h = told();
+    h.ample = true;
+    h.c.probe.episode = EPISODE_WAITING;
+    fb_probe_need_not_be_told(&h.c.probe, h.now_ns);
+    assert_true(fb_probe_was_told(&h.c.probe));
+    h = hand_of(""); /* a climb goes on */
+    tell(&h, 5000, 4000, h.now_ns + 3000 * S);
+    request(&h, 200);
+    float rate = h.c.probe.rate;
+    assert_true(h.c.probe.phase == PROBE_FIRST && !fb_probe_is_unmet(&h.c.probe));
+    fb_probe_need_not_be_told(&h.c.probe, h.now_ns);
+    assert_true(fb_probe_is_unmet(&h.c.probe) && h.c.probe.rate == rate);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_no_shorter_than_what_is_left_of_it),
         cmocka_unit_test(told_of_room_each_answer_is_a_step),
         cmocka_unit_test(what_is_left_evenly_spent_is_the_pace),
+        cmocka_unit_test(a_climb_to_what_is_told_says_so),
         cmocka_unit_test(what_is_left_late_is_not_spent_at_once),
         cmocka_unit_test(nothing_left_is_one_until_the_reset),
         cmocka_unit_test(a_climb_ends_at_what_is_told),
@@ -544,6 +632,9 @@ int main(void)
         cmocka_unit_test(a_window_that_does_not_end),
         cmocka_unit_test(a_reset_that_moves_is_no_opening),
         cmocka_unit_test(a_count_that_rises_alone_is_no_window),
+        cmocka_unit_test(what_is_ample_is_no_pace),
+        cmocka_unit_test(what_is_ample_is_not_heard),
+        cmocka_unit_test(what_was_met_is_not_forgotten),
         cmocka_unit_test(a_window_that_was_given_up_is_told_again),
     };
 

@@ -166,6 +166,57 @@ static void a_proven_bound_is_widened_late(void **state)
     }
 }
 
+/* The next process begins further below, and with fewer in flight where a refusal hints at it. */
+static void the_next_run_begins_carefully(void **state)
+{
+    static const struct {
+        float sway_s, told_left, line, latency_s, margin, ret_margin;
+        int ret_min; /* refused with so many in flight, as far as it is known */
+    } rows[] = {
+        {0.03f, -1.0f, 5.9f, 0.12f, 0.015f, 0.1f, NO_CROWD},    /* no hint */
+        {0.03f, -1.0f, 6.0f, 0.12f, 0.015f, 0.1f, 6},           /* two thirds of 8.6 */
+        {0.03f, -1.0f, 6.0f, 0.01f, 0.085f, 0.115f, 4},         /* the least */
+        {0.03f, -1.0f, 6.0f, 90.0f, 0.11f, 0.12f, NO_CROWD},    /* that is in service */
+        {0.03f, -1.0f, 0.0f, 0.12f, 0.2f, 0.2f, NO_CROWD},      /* as wide as it was */
+        {0.019f, -1.0f, 6.0f, 0.12f, 0.015f, 0.015f, NO_CROWD}, /* an even line */
+        {1.1f, -1.0f, 6.0f, 0.12f, 0.015f, 0.015f, NO_CROWD},   /* that was a pause */
+        {0.03f, 10.0f, 6.0f, 0.12f, 0.015f, 0.015f, NO_CROWD},  /* it is told what is left */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = settled(80.0f, 300.0f);
+        struct probe *p = &h.c.probe;
+        p->sway_s = rows[i].sway_s;
+        p->told_left = rows[i].told_left;
+        p->line = rows[i].line;
+        p->latency_s = rows[i].latency_s;
+        p->margin = rows[i].margin;
+        p->lean = -rows[i].margin;
+        fb_probe_resume(p, h.now_ns + S);
+        assert_close((double)p->margin, (double)rows[i].ret_margin, 1e-6);
+        assert_close((double)p->rate, 80.0 * (1.0 - (double)rows[i].ret_margin), 1e-3);
+        assert_int_equal(p->crowd_min, rows[i].ret_min);
+    }
+}
+
+/* A bound that is proven stays, and a climb goes on. */
+static void the_next_run_keeps_what_is_proven(void **state)
+{
+    struct hand h = settled(80.0f, 300.0f);
+    struct hand c = climb_on_line();
+
+    (void)state;
+    h.c.probe.sway_s = 0.03f;
+    h.c.probe.line = 18.0f;
+    h.c.probe.crowd = CROWD_PROOF;
+    h.c.probe.crowd_min = 8;
+    fb_probe_resume(&h.c.probe, h.now_ns + S);
+    assert_int_equal(h.c.probe.crowd_min, 8);
+    fb_probe_resume(&c.c.probe, c.now_ns + S);
+    assert_close((double)c.c.probe.margin, (double)MARGIN, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +225,8 @@ int main(void)
         cmocka_unit_test(a_bound_is_not_too_small),
         cmocka_unit_test(it_is_about_uneven_lines_only),
         cmocka_unit_test(a_proven_bound_is_widened_late),
+        cmocka_unit_test(the_next_run_begins_carefully),
+        cmocka_unit_test(the_next_run_keeps_what_is_proven),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

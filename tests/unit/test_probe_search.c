@@ -279,6 +279,65 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);
 }
 
+/* On an uneven line a look costs more, and what was counted well is left alone for longer. */
+static void what_was_counted_over_an_uneven_line_is_left_alone(void **state)
+{
+    static const struct {
+        float accepted, sway_s;
+        bool moves;
+        double requests;
+    } rows[] = {
+        {300.0f, 0.03f, false, 2400.0},
+        {300.0f, 0.01f, false, 600.0},
+        {300.0f, 0.03f, true, 600.0},
+        {45.0f, 0.03f, false, 600.0}, /* of too few */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = settled(100.0f, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+
+        p->sway_s = rows[i].sway_s;
+        p->moves = rows[i].moves;
+        p->changed_ns = h.now_ns;
+        refuse(&h);
+        recover(&h, READ_SURPRISE);
+        double requests = (double)(p->look_ns - h.now_ns) / 1e9 * (double)p->rate;
+        assert_close(requests / rows[i].requests, 1.0, 0.05);
+    }
+}
+
+/* Over an uneven line what was refused was a guess, and nothing fell: less of the count is left. */
+static void a_guess_that_was_counted_needs_less_margin(void **state)
+{
+    static const struct {
+        float accepted, evidence;
+        bool by_second;
+        float sway_s, margin;
+    } rows[] = {
+        {100.0f, 0.0f, false, 0.03f, 2.0f * MARGIN},
+        {100.0f, 200.0f, true, 0.03f, 2.0f * MARGIN},
+        {100.0f, 200.0f, false, 0.03f, 4.0f * MARGIN},
+        {50.0f, 0.0f, false, 0.03f, 4.0f * MARGIN}, /* of too few */
+        {100.0f, 0.0f, false, 0.0f, 4.0f * MARGIN}, /* an even line: it may be noise */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = settled(10.0f, rows[i].accepted);
+        struct probe *p = &h.c.probe;
+
+        p->evidence = rows[i].evidence;
+        p->log.by_second = rows[i].by_second;
+        p->sway_s = rows[i].sway_s;
+        p->margin = 0.2f; /* no more can be left of a second */
+        refuse(&h);
+        recover(&h, READ_SURPRISE);
+        assert_true(p->margin == rows[i].margin);
+    }
+}
+
 /* ---- demand ---- */
 
 /* Grants that come late because nobody asked earlier. */
@@ -497,7 +556,7 @@ static void a_climb_in_a_window_says_so(void **state)
 
     (void)state;
     h.c.probe.window_s = 60.0f;
-    assert_says(&h, "1.00/s: no limit met yet, climbing.");
+    assert_says(&h, "1.00/s: no limit known yet, climbing.");
 }
 
 int main(void)
@@ -514,6 +573,8 @@ int main(void)
         cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
         cmocka_unit_test(much_under_way_makes_looks_rare),
+        cmocka_unit_test(what_was_counted_over_an_uneven_line_is_left_alone),
+        cmocka_unit_test(a_guess_that_was_counted_needs_less_margin),
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
         cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),
         cmocka_unit_test(a_climb_that_is_not_used_waits),

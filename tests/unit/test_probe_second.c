@@ -110,6 +110,34 @@ static void only_while_it_is_not_known(void **state)
     assert_false(fb_probe_by_second(p));
 }
 
+/* A pace of its own, on an uneven line: that it refuses after the same again is no chance. */
+static void a_doubted_pace_finds_the_same(void **state)
+{
+    static const struct {
+        float rate, lean;
+        unsigned sway_ms;
+        bool second;
+    } rows[] = {
+        {48.0f, -0.015f, 33, true},
+        {46.0f, -0.015f, 33, false}, /* far below */
+        {48.0f, -0.015f, 10, false},
+        {48.0f, 1.0f, 33, false}, /* the pace itself */
+    };
+    struct hand h = refused_twice(50, 50);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->phase = PROBE_DOUBT;
+    p->log.second = p->log.second_before = 50;
+    p->step_ns = p->refused_ns - 2 * S;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        p->rate = rows[i].rate;
+        p->lean = rows[i].lean;
+        p->log.sway_ms = rows[i].sway_ms & 127u;
+        assert_int_equal(fb_probe_is_second(p), rows[i].second);
+    }
+}
+
 /* What was refused right after the other has a part of the second before it in common. */
 static void close_ones_are_one(void **state)
 {
@@ -308,6 +336,27 @@ static void a_round_number_is_meant(void **state)
     struct hand h = refused_twice(48, 48); /* on an even line it is counted exactly */
     recover(&h, READ_SECOND);
     assert_close((double)h.c.probe.limit, 48.0, 0.6);
+}
+
+/* A round number above the pace that was refused is not what is meant. */
+static void no_round_number_is_above_what_was_refused(void **state)
+{
+    struct hand h = refused_twice_over(0.03f, 48, 48);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->rate = 48.5f; /* as fast as it was counted: an uneven line refuses that */
+    assert_true(fb_probe_is_second(p));
+    assert_true(fb_probe_limit_of_second(p) == 48.5f);
+    /* The pace is what it would be under that number. */
+    assert_close((double)(48.5f * (1.0f - fb_probe_margin_of_second(p, 48.5f))), 50.0 * 0.915,
+                 0.01);
+    p->rate = 46.0f; /* and some less than the one that was refused */
+    assert_true(fb_probe_limit_of_second(p) == 46.0f);
+    assert_true(fb_probe_margin_of_second(p, 46.0f) == MARGIN);
+    p->rate = 51.0f;
+    assert_true(fb_probe_limit_of_second(p) == 50.0f);
+    assert_close((double)fb_probe_margin_of_second(p, 50.0f), 0.085, 1e-6);
 }
 
 /* It opens within a second: what is refused beside it is no reason to wait for a window. */
@@ -526,6 +575,7 @@ int main(void)
         cmocka_unit_test(as_many_in_a_second_are_the_limit),
         cmocka_unit_test(another_number_is_another_limit),
         cmocka_unit_test(only_while_it_is_not_known),
+        cmocka_unit_test(a_doubted_pace_finds_the_same),
         cmocka_unit_test(close_ones_are_one),
         cmocka_unit_test(the_log_is_by_when_it_was_sent),
         cmocka_unit_test(what_was_under_way_counts_by_half),
@@ -534,6 +584,7 @@ int main(void)
         cmocka_unit_test(an_uneven_line_needs_a_margin),
         cmocka_unit_test(an_even_line_needs_less),
         cmocka_unit_test(a_round_number_is_meant),
+        cmocka_unit_test(no_round_number_is_above_what_was_refused),
         cmocka_unit_test(who_counts_by_the_second_opens_soon),
         cmocka_unit_test(too_many_there_by_chance_is_a_bound),
         cmocka_unit_test(not_every_refusal_there_is_a_bound),

@@ -36,7 +36,7 @@ static void leave(struct hand *h, int64_t late_ns)
 
     h->now_ns = fb_max64(h->now_ns, p->block_ns) + late_ns;
     p->told_until_ns = h->now_ns + S;
-    (void)fb_probe_take_slot(p, h->now_ns);
+    (void)fb_probe_take_slot(p, h->now_ns, 1);
 }
 
 /* Whoever asks as fast as it is let, and stands still now and then. */
@@ -108,8 +108,8 @@ static void after_a_second_all_is_given_back(void **state)
     leave(&h, 0);
     h.now_ns = fb_max64(h.now_ns, h.c.probe.block_ns) + S + 2 * BIN_NS;
     for (int i = 0; i < LIMIT - 1; i++)
-        assert_false(fb_probe_take_slot(&h.c.probe, h.now_ns + i * 10 * MS));
-    assert_true(fb_probe_take_slot(&h.c.probe, h.now_ns + LIMIT * 10 * MS));
+        assert_false(fb_probe_take_slot(&h.c.probe, h.now_ns + i * 10 * MS, 1));
+    assert_true(fb_probe_take_slot(&h.c.probe, h.now_ns + LIMIT * 10 * MS, 1));
 }
 
 /* Three have room in a bin, and then the next begins; who does not wait is not counted twice. */
@@ -129,7 +129,7 @@ static void three_leave_at_once(void **state)
     assert_int_equal(p->block_ns, burst_ns + 64 * BIN_NS);
     h.now_ns += 3 * S;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(fb_probe_take_slot(p, h.now_ns), i >= 2);
+        assert_int_equal(fb_probe_take_slot(p, h.now_ns, 1), i >= 2);
     int used = 0;
     for (int i = 0; i < PROBE_SLOT_WORDS; i++)
         used += __builtin_popcountll(p->slots[i]);
@@ -180,17 +180,19 @@ static void forgotten_slots_leave_nothing_behind(void **state)
 static void only_what_slides_within_a_second_is_counted(void **state)
 {
     (void)state;
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         struct hand h = sliding();
         struct probe *p = &h.c.probe;
         leave(&h, 0);
-        assert_true(p->slotted);
+        (void)cancel(&h); /* the pace follows */
+        assert_true(p->slotted && h.pace.burst == AT_ONCE);
         p->told_own = i == 0 ? 0.0f : p->told_own; /* it may begin anew */
         p->window_s = i == 1 ? 2.0f : p->window_s;
         p->told_pace = i == 2 ? UNLIMITED : p->told_pace;
         p->unit = i == 3 ? 1.5f : p->unit;
         p->sway_s = i == 4 ? 0.02f : p->sway_s; /* what leaves at once does not arrive so */
         p->lean = i == 6 ? 0.02f : p->lean;     /* while looking nothing is saved up */
+        h.cost = i == 7 ? 2 : 1;                /* a place is one */
         int64_t block_ns = p->block_ns;
         h.now_ns += 5 * S;
         p->told_until_ns = i == 5 ? h.now_ns - 1 : h.now_ns + S; /* headers are told no more */

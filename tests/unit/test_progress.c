@@ -23,7 +23,7 @@ static struct progress batch(void)
         .limit_learned = true,
         .quota = {.limit = 5000, .left = 2600, .window_ns = H, .more_ns = 30 * MIN},
         .eta = {.span_ns = 100 * MIN + 15 * S, .bound = ETA_BOUND_QUOTA},
-        .now_s = 1794753127, /* 2026-11-15T14:32:07Z */
+        .now_ns = 1794753127 * S, /* 2026-11-15T14:32:07Z */
     };
 }
 
@@ -86,10 +86,15 @@ static void line_while_learning_and_when_learned(void **state)
                          .limit = 20.0,
                          .limit_learned = true,
                          .learning = true,
+                         .spent_ns = 3 * S,
                          .eta = {.span_ns = FB_ETA_UNKNOWN}};
 
     (void)state;
-    check_line(&p, 70, "[>           ]   41/600   6 %  20.1/s of ?  429s 0  learning");
+    check_line(&p, 60, "[>           ]   41/600   6 %  20.1/s  429s 0  learning");
+    check_line(&p, 72, "[>           ]   41/600   6 %  20.1/s  429s 0  learning: no ceiling yet");
+    p.spent_ns = S;
+    check_line(&p, 79,
+               "[>           ]   41/600   6 %  20.1/s of ?  429s 0  learning: starting low");
     p.waits_ns = 14 * S;
     check_line(&p, 70, "127.0.0.1:80   41/600   6 %  20.1/s  429s 0  waits 14 s, learning");
     p.waits_ns = 0;
@@ -98,6 +103,10 @@ static void line_while_learning_and_when_learned(void **state)
     p.limit = 12.04;
     p.eta = (struct eta){.span_ns = 46 * S, .bound = ETA_BOUND_RATE};
     check_line(&p, 60, " 41/600   6 %  20.1/s  429s 2  ETA 46 s, bound by ~12.0/s");
+    p.confidence = 0.806;
+    check_line(&p, 130,
+               "127.0.0.1:80  [>           ]   41/600   6 %  20.1/s of ~12.0  429s 2  "
+               "confidence 81 %  ETA 46 s (00:00), bound by ~12.0/s");
     p.waits_ns = S;
     check_line(&p, 60, "127.0.0.1:80   41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
     check_line(&p, 50, " 41/600  20.1/s  429s 2  waits 1 s, ETA 46 s");
@@ -188,12 +197,37 @@ static void spans_have_at_most_two_units(void **state)
     }
 }
 
+static void a_slow_rate_is_not_told_as_nothing(void **state)
+{
+    static const struct {
+        double rate;
+        const char *text;
+    } CASES[] = {
+        {0.0, "0.00"},           {650.4, "650"},          {99.95, "100"},
+        {11.84, "11.8"},         {9.996, "10.0"},         {1.25, "1.25"},
+        {0.5, "0.50"},           {0.0996, "0.10"},        {1.0 / 60, "0.017"},
+        {10.0 / 3600, "0.0028"}, {1.0 / 3600, "0.00028"}, {1.0 / 86400, "0.000012"},
+        {1e-12, "0.00000000"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        struct buffer b = BUFFER_INIT;
+
+        fb_words_rate(CASES[i].rate, &b);
+        assert_string_equal(fb_buffer_text(&b), CASES[i].text);
+        fb_buffer_fini(&b);
+    }
+}
+
 /* ---- the time to go ---- */
 
 static void check_eta(const struct eta_key *k, double measured, bool is_full, int64_t span_ns,
                       enum eta_bound bound)
 {
-    struct eta e = fb_eta_of_key(k, measured, is_full);
+    struct eta_key measured_key = *k;
+    measured_key.measured = measured;
+    struct eta e = fb_eta_of_key(&measured_key, is_full);
 
     assert_int_equal(e.span_ns, span_ns);
     assert_int_equal(e.bound, bound);
@@ -261,6 +295,12 @@ static void eta_of_a_quota(void **state)
     k.quota.left = 0;
     k.wait_ns = 30 * MIN; /* which is the wait for the reset, and counts once */
     check_eta(&k, 1.0, false, 2 * H + 72 * S, ETA_BOUND_QUOTA);
+    k.todo = 4000;
+    k.quota.left = k.quota.kept = 1000; /* and so does that of what is kept back */
+    k.quota.spending = ETA_AT_ONCE;
+    check_eta(&k, 1.0, false, 30 * MIN, ETA_BOUND_QUOTA);
+    k.quota.spending = ETA_SPREAD;
+    k.quota.kept = 0;
     k.wait_ns = 0;
     k.quota.left = 5000;
     k.rate = 0.5; /* a stricter pace than the quota asks for */
@@ -294,16 +334,16 @@ static void eta_of_a_pace_that_climbs(void **state)
 static void the_last_key_decides(void **state)
 {
     struct eta_key k[] = {{.todo = 10, .rate = 1.0}, {.todo = 10, .rate = 0.5}, {.todo = 0}};
-    struct eta e = fb_eta(k, COUNT_OF(k), 5.0, false);
+    struct eta e = fb_eta(k, COUNT_OF(k), false);
 
     (void)state;
     assert_int_equal(e.span_ns, 20 * S);
     assert_int_equal(e.key, 1);
-    e = fb_eta(k, 0, 5.0, false);
+    e = fb_eta(k, 0, false);
     assert_int_equal(e.span_ns, 0);
     assert_int_equal(e.bound, ETA_BOUND_NOTHING);
     k[2] = (struct eta_key){.todo = 1, .learning = true};
-    e = fb_eta(k, COUNT_OF(k), 5.0, false);
+    e = fb_eta(k, COUNT_OF(k), false);
     assert_true(e.span_ns == FB_ETA_UNKNOWN);
     assert_int_equal(e.key, 2);
 }
@@ -317,6 +357,7 @@ int main(void)
         cmocka_unit_test(line_of_nothing_and_of_all),
         cmocka_unit_test(plain_and_json),
         cmocka_unit_test(spans_have_at_most_two_units),
+        cmocka_unit_test(a_slow_rate_is_not_told_as_nothing),
         cmocka_unit_test(eta_of_a_rate),
         cmocka_unit_test(eta_without_limits),
         cmocka_unit_test(eta_of_a_window),

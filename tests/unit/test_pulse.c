@@ -85,6 +85,34 @@ static void plain_lines_come_every_half_minute(void **state)
     assert_null(strpbrk(text, "\r\x1b"));
 }
 
+/* Three seconds from one request to the next are its pace, and not a hold each time. */
+static void a_slow_pace_is_no_hold(void **state)
+{
+    static const char *const OURS[] = {"rate=20/m burst=1", "rate=10/h burst=1",
+                                       "adapt=aimd burst=1 rate=0.2/s"};
+    static char text[65536];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(OURS); i++) {
+        begin("rate=20/s burst=20", OURS[i], SCREEN_plain);
+        hear(300, text, sizeof text);
+        if (lines_with(text, "holding ") != 0 || lines_with(text, "\n") != 10)
+            fail_msg("%s", text);
+    }
+}
+
+static void a_hold_is_told_once_and_its_end(void **state)
+{
+    static char text[65536];
+
+    (void)state;
+    begin("rate=1/s burst=5 penalty=20s", "adapt=off concurrency=1", SCREEN_plain);
+    hear(29, text, sizeof text);
+    /* Refused, held, some more, refused again. */
+    if (lines_with(text, "holding ") != 2 || lines_with(text, " fetch done=") != 1)
+        fail_msg("%s", text);
+}
+
 static void plain_lines_come_when_something_changes(void **state)
 {
     static char text[65536];
@@ -113,6 +141,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_lines_come_every_half_minute),
+        cmocka_unit_test(a_slow_pace_is_no_hold),
+        cmocka_unit_test(a_hold_is_told_once_and_its_end),
         cmocka_unit_test(plain_lines_come_when_something_changes),
         cmocka_unit_test(a_program_is_told_every_second),
     };

@@ -124,14 +124,14 @@ static struct rig rig_of(enum pacing pacing, int64_t reserve_ppm)
 
 static int64_t ready_at(const struct rig *r, int64_t cost, int64_t now_ns)
 {
-    struct ask q = {now_ns, cost, r->in_flight, r->units_out, 1};
+    struct ask q = {now_ns, cost, r->in_flight, r->units_out, 1, 0};
 
     return fb_constraint_quota.ready_at(r->slot, &q);
 }
 
 static void take(struct rig *r, int64_t cost, int64_t now_ns)
 {
-    struct ask q = {now_ns, cost, r->in_flight, r->units_out, 1};
+    struct ask q = {now_ns, cost, r->in_flight, r->units_out, 1, 0};
 
     assert_true(fb_constraint_quota.ready_at(r->slot, &q) <= now_ns);
     fb_constraint_quota.take(r->slot, &q);
@@ -192,6 +192,97 @@ static void tell_nothing(struct rig *r, int64_t cost, int32_t status, int64_t no
 static bool is_idle(const struct rig *r)
 {
     return fb_constraint_quota.idle(r->slot, NOW);
+}
+
+/* ---- what is to come ---- */
+
+static void a_backlog_is_said_and_counted_down(void **state)
+{
+    struct rig r = rig_of(PACING_UNSAID, -1);
+
+    (void)state;
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+    fb_quota_count_down(r.slot, 1); /* of what nobody knows */
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+    fb_quota_say_backlog(r.slot, 5, 0);
+    fb_quota_count_down(r.slot, 3);
+    assert_int_equal(fb_quota_backlog(r.slot), 2);
+    fb_quota_count_down(r.slot, 2);
+    assert_int_equal(fb_quota_backlog(r.slot), 0);
+    fb_quota_count_down(r.slot, 1); /* one more than was said */
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+    fb_quota_say_backlog(r.slot, INT64_MAX, S); /* and said anew, at once */
+    assert_int_equal(fb_quota_backlog(r.slot), FB_QUOTA_MAX);
+    fb_quota_count_down(r.slot, INT64_MAX);
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+}
+
+static void of_several_backlogs_the_largest_counts(void **state)
+{
+    struct rig r = rig_of(PACING_UNSAID, -1);
+
+    (void)state;
+    fb_quota_say_backlog(r.slot, 3000, NOW);
+    fb_quota_say_backlog(r.slot, 100, NOW + 5 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), 3000);
+    fb_quota_say_backlog(r.slot, 3000, NOW + 9 * S); /* again */
+    fb_quota_say_backlog(r.slot, 100, NOW + 18 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), 3000);
+    fb_quota_say_backlog(r.slot, 100, NOW + 19 * S); /* not any more */
+    assert_int_equal(fb_quota_backlog(r.slot), 100);
+    fb_quota_say_backlog(r.slot, 200, NOW + 19 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), 200);
+    fb_quota_say_backlog(r.slot, INT64_MIN, NOW + 20 * S); /* not to know is more than any */
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+    fb_quota_say_backlog(r.slot, 200, NOW + 29 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+    fb_quota_say_backlog(r.slot, 200, NOW + 30 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), 200);
+    fb_quota_say_backlog(r.slot, -1, NOW + 60 * S);
+    fb_quota_say_backlog(r.slot, -1, NOW + 60 * S);
+    assert_int_equal(fb_quota_backlog(r.slot), -1);
+}
+
+/* The seconds come round. */
+static void a_backlog_is_said_for_long(void **state)
+{
+    struct rig r = rig_of(PACING_UNSAID, -1);
+
+    (void)state;
+    for (int64_t s = (1 << 21) - 30; s < (1 << 21) + 30; s++) {
+        fb_quota_say_backlog(r.slot, 7, s * S);
+        fb_quota_say_backlog(r.slot, 6, s * S);
+        assert_int_equal(fb_quota_backlog(r.slot), 7);
+    }
+    fb_quota_say_backlog(r.slot, 6, ((1 << 21) + 39) * S);
+    assert_int_equal(fb_quota_backlog(r.slot), 6);
+}
+
+static int64_t ready_with(const struct rig *r, int64_t to_come, int64_t cost, int64_t now_ns)
+{
+    struct ask q = {now_ns, cost, r->in_flight, r->units_out, 1, to_come};
+
+    return fb_constraint_quota.ready_at(r->slot, &q);
+}
+
+/* 1000 of 5000 left, of which 500 are kept. */
+static void what_fits_is_not_spread(void **state)
+{
+    struct rig r = rig_of(PACING_UNSAID, -1);
+
+    (void)state;
+    tell(&r, 5000, 1000, NOW + 3600 * S, NOW);
+    for (int i = 0; i < 10; i++)
+        take(&r, 1, NOW);
+    assert_true(ready_with(&r, 0, 1, NOW) > NOW);
+    assert_true(ready_with(&r, 491, 1, NOW) > NOW);
+    assert_int_equal(ready_with(&r, 490, 1, NOW), NOW);
+    assert_int_equal(ready_with(&r, 1, 490, NOW), NOW);
+    assert_true(ready_with(&r, 1, 491, NOW) > NOW);
+    struct ask q = {NOW, 1, r.in_flight, r.units_out, 1, 490};
+    int64_t next_ns = r.slot[FB_QUOTA_NEXT];
+    fb_constraint_quota.take(r.slot, &q);
+    assert_int_equal(r.slot[FB_QUOTA_NEXT], next_ns);
 }
 
 static void spacing_fits_into_one_slot(void **state)
@@ -670,6 +761,10 @@ static void the_servers_limit_is_never_passed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_backlog_is_said_and_counted_down),
+        cmocka_unit_test(of_several_backlogs_the_largest_counts),
+        cmocka_unit_test(a_backlog_is_said_for_long),
+        cmocka_unit_test(what_fits_is_not_spread),
         cmocka_unit_test(spacing_fits_into_one_slot),
         cmocka_unit_test(the_bounds_of_the_spacing_are_the_users),
         cmocka_unit_test(health_changes_at_its_bounds),

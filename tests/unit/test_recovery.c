@@ -17,16 +17,22 @@ static struct recovery table(void)
 }
 
 /* For attempts 1, 2, ... a letter each: Retry, Defer, Failover, Skip, Escalate. */
-static void row(const struct recovery *r, const char *operation, enum failure f,
-                const char *letters)
+static void row_of(const struct recovery *r, const char *operation, enum failure f, bool has_other,
+                   const char *letters)
 {
     for (int32_t i = 0; letters[i]; i++) {
-        enum strategy s = fb_recovery_decide(r, operation, f, i + 1);
+        enum strategy s = fb_recovery_decide(r, operation, f, i + 1, has_other);
 
         if ("RDFSE"[s] != letters[i])
             fail_msg("%s/%s/%d: %s, expected %c", operation, fb_failure_name(f), i + 1,
                      fb_strategy_name(s), letters[i]);
     }
+}
+
+static void row(const struct recovery *r, const char *operation, enum failure f,
+                const char *letters)
+{
+    row_of(r, operation, f, false, letters);
 }
 
 static void the_table(void **state)
@@ -51,6 +57,36 @@ static void the_table(void **state)
     row(&r, "resolve", FAIL_5XX, "RSS");
     row(&r, "download", FAIL_4XX, "EE");
     row(&r, "download", FAIL_PAYLOAD, "RREE");
+}
+
+static void another_source_before_giving_up(void **state)
+{
+    struct recovery r = table();
+
+    (void)state;
+    row_of(&r, "download", FAIL_4XX, true, "FF");
+    row_of(&r, "download", FAIL_5XX, true, "RRRRFF");
+    row_of(&r, "download", FAIL_REFUSED, true, "RRFF");
+    row_of(&r, "download", FAIL_PAYLOAD, true, "RRFF");
+    row_of(&r, "extract", FAIL_WATCHDOG, true, "RRFF");
+    row_of(&r, "download", FAIL_THROTTLED, true, "RRRRR");
+    row_of(&r, "validate", FAIL_IDLE_TIMEOUT, true, "DD");
+    row_of(&r, "download", FAIL_STOPPED, true, "E");
+    r.mode = MODE_STRICT;
+    row_of(&r, "validate", FAIL_IDLE_TIMEOUT, true, "FF");
+}
+
+static void a_rule_that_was_given_says_when_to_give_up(void **state)
+{
+    struct recovery r = table();
+    struct fly_error err;
+
+    (void)state;
+    assert_int_equal(fb_recovery_add(&r, "download/4xx=skip, */dns=escalate, x/tls=retry", &err),
+                     0);
+    row_of(&r, "download", FAIL_4XX, true, "SS");
+    row_of(&r, "download", FAIL_DNS, true, "EE");
+    row_of(&r, "x", FAIL_TLS, true, "RRFF");
 }
 
 static void what_is_decided_here_is_final(void **state)
@@ -240,6 +276,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table),
+        cmocka_unit_test(another_source_before_giving_up),
+        cmocka_unit_test(a_rule_that_was_given_says_when_to_give_up),
         cmocka_unit_test(what_is_decided_here_is_final),
         cmocka_unit_test(strict_mode_hides_nothing),
         cmocka_unit_test(attempts_are_bounded),

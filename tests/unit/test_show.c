@@ -485,6 +485,7 @@ static void a_breaker_says_until_when(void **state)
     rig_run_until(&r, r.now_ns + 10 * S);
     struct view_key k = look(&r);
     assert_true(k.flags & VIEW_KEY_BROKEN);
+    assert_int_equal(fb_view_key_state(&k, k.seen_ns), VIEW_critical); /* and not only held up */
     assert_true(k.broken_ns > k.seen_ns && k.broken_ns <= k.seen_ns + 300 * S);
     check_json(&k, k.seen_ns, "\"breaker_open\":true,\"breaker_until\":\"2023-");
     assert_string_equal(k.why, "Next start in 4 min 50 s: too many failures in a row, it is left "

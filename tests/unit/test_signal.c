@@ -388,6 +388,13 @@ static void sentences_tell_what_and_why(void **state)
         {"403\nx-ratelimit-remaining: 0\n\n",
          "Refused for rate (status 403, \"nothing left\"). Send nothing for 1.0 s at least; the "
          "response states no wait that long."},
+        {"429\nx-ratelimit-limit: 9\nx-ratelimit-remaining: 0\nx-ratelimit-reset: 60\n\n",
+         "Refused for rate (status 429). Send nothing for 1 min, until the reset."},
+        {"429\nx-ratelimit-limit: 9\nx-ratelimit-remaining: 0\nx-ratelimit-reset: 60\n"
+         "Retry-After: 90\n\n",
+         "Refused for rate (status 429). Send nothing for 1 min 30 s."},
+        {"429\nx-ratelimit-limit: 9\nx-ratelimit-remaining: 5\nRetry-After: 30\n\n",
+         "Refused for rate (status 429). Send nothing for 30 s."},
         {"403\n\nYour IP has been blocked",
          "Shut out (status 403, \"has been blocked\"). Waiting alone does not lift it."},
         {"429\nRetry-After: 7200\n\n",

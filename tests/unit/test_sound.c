@@ -105,6 +105,7 @@ static void whatever_happened_is_sound(void **state)
     X(a->in_force ^= 1)                                                             \
     X(a->plain ^= 1)                                                                \
     X(a->learner = 1)                                                               \
+    X(a->even = 1)                                                                  \
     X(a->watched = 1)                                                               \
     X(a->tickets.words++)                                                           \
     X(a->tickets.words_off++)                                                       \

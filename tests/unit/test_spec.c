@@ -257,7 +257,7 @@ static const struct mistake mistakes[] = {
     {"window=5/367d", "window=5/367d", "too large"},
     {"margin=10", "margin=10", "expected a share below 100 % such as 10%"},
     {"margin=100%", "margin=100%", "too large"},
-    {"margin=-1%", "margin=-1%", "expected a share"},
+    {"margin=-1%", "margin=-1%", "below zero, expected a share"},
     {"margin=", "margin=", "expected a share"},
     {"reserve=ten", "reserve=ten", "expected a share"},
     {"reserve=250%", "reserve=250%", "too large"},

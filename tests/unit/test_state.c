@@ -231,6 +231,25 @@ static void a_quota_lasts_with_what_was_out(void **state)
     fly_limiter_free(l);
 }
 
+/* However many answers told nothing: what was learned in a long run is not refused afterwards. */
+static void a_long_silence_is_no_damage(void **state)
+{
+    struct fly_limiter *l = fly_limiter_new("adapt=aimd rate=1000/s", 0, 1, NULL);
+    struct fly_limiter *next = fly_limiter_new("adapt=aimd rate=1000/s", 0, 1, NULL);
+    uint64_t ticket;
+
+    (void)state;
+    for (int64_t i = 1; i <= 2000; i++) {
+        assert_at_most(fly_limiter_take(l, i * S, 1, &ticket), i * S);
+        struct fly_outcome o = outcome(ticket, 200, i * S);
+        fly_limiter_report(l, i * S, &o);
+    }
+    struct saved s = save(l, 2000 * S);
+    load(next, 0, 0, &s);
+    fly_limiter_free(next);
+    fly_limiter_free(l);
+}
+
 static void the_bounds_of_now_hold(void **state)
 {
     struct fly_limiter *l = limiter("adapt=aimd rate=10/s ceiling=20/s", 0);
@@ -424,6 +443,7 @@ static void a_climb_that_was_refused_ends(void **state)
     assert_close((double)c.probe.limit, 20.0, 1e-5);
     assert_close((double)c.probe.rate, 18.0, 1e-5);
     assert_true(c.probe.look_ns > 200 * S && c.probe.surprises == 0);
+    assert_close((double)c.probe.evidence, 100.0, 1e-6); /* of a pace that was kept, and not more */
 }
 
 /* A look that was under way is put off, with what it was about; one that was planned is not. */
@@ -458,6 +478,34 @@ static void windows_are_known_by_their_opening(void **state)
     assert_int_equal(x.recovery_ns, 60 * S);
     assert_close(x.confidence, 0.5, 1e-9);
     assert_int_equal(x.changed_ns, 5);
+}
+
+/* How long it was away is known to the second: the window that was told of is still the same. */
+static void what_is_told_of_the_same_window_is_heard(void **state)
+{
+    (void)state;
+    for (int64_t off_ns = -900 * MS; off_ns <= 900 * MS; off_ns += 300 * MS) {
+        union controller_state c = belief(PROBE_SETTLED, -0.1f);
+        struct probe *p = &c.probe;
+        struct fly_outcome o = outcome(1, 200, 0);
+        struct answer a = {.outcome = &o, .now_ns = 110 * S, .cost = 1, .granted = 1};
+
+        p->window_s = 3600.0f;
+        p->opened_ns = (2000 - 3600) * S;
+        p->share = 1.0f;
+        p->told_left = 1010.0f;
+        p->told_own = 3990.0f;
+        p->told_reset_ns = 2000 * S + off_ns;
+        p->verified = HONEST;
+        fb_probe_resume(p, 100 * S);
+        o.limit = 5000;
+        o.remaining = 1000;
+        o.reset_ns = 2000 * S;
+        a.accepted = true;
+        fb_probe_told(p, &a, false);
+        assert_true(p->told_left == 1000.0f && p->opened_ns == -1600 * S);
+        assert_close((double)p->told, 1000.0 / 1890.0, 0.01);
+    }
 }
 
 /* ---- figures ---- */
@@ -552,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_hold_lasts),
         cmocka_unit_test(what_was_spent_is_not_given_twice),
         cmocka_unit_test(a_quota_lasts_with_what_was_out),
+        cmocka_unit_test(a_long_silence_is_no_damage),
         cmocka_unit_test(the_bounds_of_now_hold),
         cmocka_unit_test(every_damaged_byte_is_noticed),
         cmocka_unit_test(says_what_is_wrong),
@@ -562,6 +611,7 @@ int main(void)
         cmocka_unit_test(a_climb_that_was_refused_ends),
         cmocka_unit_test(a_look_at_a_window_is_put_off),
         cmocka_unit_test(windows_are_known_by_their_opening),
+        cmocka_unit_test(what_is_told_of_the_same_window_is_heard),
         cmocka_unit_test(figures_of_step),
         cmocka_unit_test(figures_of_the_others),
         cmocka_unit_test(bytes_say_whether_something_was_learned),

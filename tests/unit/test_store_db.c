@@ -324,6 +324,7 @@ static void answers_are_kept_until_a_byte_is_wrong(void **state)
                        .etag = "\"a\"",
                        .modified = "",
                        .type = "text/plain",
+                       .next = "http://h/2",
                        .body = "body",
                        .body_size = 4,
                        .stored_s = 7};
@@ -335,6 +336,7 @@ static void answers_are_kept_until_a_byte_is_wrong(void **state)
     assert_int_equal(fb_cache_read(db, c.key, &found), 1);
     assert_string_equal(found.etag, "\"a\"");
     assert_memory_equal(found.body, "body", 4);
+    assert_string_equal(found.next, "http://h/2");
     assert_int_equal(fb_cache_read(db, (uint64_t[]){2, 1}, &found), 0);
     assert_int_equal(sqlite3_exec(db->sqlite, "UPDATE cached SET body = 'bode'", NULL, NULL, NULL),
                      SQLITE_OK);

@@ -222,7 +222,7 @@ static void refused_shares_leave_the_result_alone(void **state)
         {"10%%", VALUE_MALFORMED},
         {"10 %", VALUE_MALFORMED},
         {"0.1", VALUE_MALFORMED},
-        {"-1%", VALUE_NOT_POSITIVE},
+        {"-1%", VALUE_NEGATIVE},
         {"100%", VALUE_TOO_LARGE},
         {"1000%", VALUE_TOO_LARGE},
         {"100.0%", VALUE_TOO_LARGE},

@@ -98,6 +98,14 @@ static void a_limit_that_is_told_is_shown_as_told(void **state)
     key.window_limit = 0;
     fb_view_key_left(&key, NOW, &b);
     check(&b, &PLAIN, "");
+    key.quota_limit = 100;
+    key.quota_window_ns = 10 * S;
+    key.quota_reset_ns = NOW - S;
+    fb_view_limits_text(&v, &PLAIN, NOW, &b);
+    check(&b, &PLAIN,
+          "Rate Limit Status: HEALTHY \u25cf\n\napi.crossref.org:\n"
+          "  Limit:     10.0/s, as the server tells: 100/10s\n");
+    key.quota_limit = 0;
 }
 
 /* Stopped soon after the first refusal: it holds, and the limit is not known yet. */
@@ -128,7 +136,7 @@ static void a_limit_that_is_being_learned_says_so(void **state)
     fb_view_limits_text(&v, &PLAIN, NOW, &b);
     check(&b, &PLAIN,
           "Rate Limit Status: HEALTHY \u25cf\n\napi.crossref.org:\n"
-          "  Limit:     not known yet; nothing has refused so far\n");
+          "  Limit:     not known yet; nothing has refused in this run\n");
 }
 
 static void a_narrow_window_folds_at_blanks(void **state)
@@ -310,7 +318,7 @@ static void one_batch_is_told_in_full(void **state)
         "  began     41 s ago (14:31:26)\n"
         "\n"
         "key               state  sent / limit    left           next start  queued  429s\n"
-        "api.crossref.org  \u25cf ok   9.70 / ~9.94/s  learned, 92 %  now            190     2\n");
+        "api.crossref.org  \u25cf ok   9.70 / ~9.94/s  learned, 92 %  in < 1 s       190     2\n");
 }
 
 static void an_ended_batch_says_how_and_how_to_go_on(void **state)
@@ -323,6 +331,7 @@ static void an_ended_batch_says_how_and_how_to_go_on(void **state)
     (void)state;
     one.running = 0;
     one.ended_ns = NOW - 5 * MIN;
+    one.began_ns = one.ended_ns - 42 * S;
     one.exit_code = 130;
     one.key_count = 0;
     one.wait_count = 0;
@@ -333,9 +342,9 @@ static void an_ended_batch_says_how_and_how_to_go_on(void **state)
           "  list      /home/me/urls.txt\n"
           "  output    /home/me/out.jsonl\n"
           "  items     412 of 600 (68 %): 410 ok, 2 failed\n"
-          "  rate      9.70 items/s over the run\n"
+          "  rate      9.70 items/s over the run: 412 in 42 s\n"
           "  requests  417 sent, 2 throttled, 1 retry\n"
-          "  began     41 s ago (14:31:26)\n"
+          "  began     5m 42s ago (14:26:25)\n"
           "  ended     5m ago (14:27:07), exit 130\n"
           "  go on     flyball fetch urls.txt --jsonl out.jsonl\n");
     one.ended_ns = 0;
@@ -344,6 +353,7 @@ static void an_ended_batch_says_how_and_how_to_go_on(void **state)
     const json_t *items =
         json_object_get(json_array_get(json_object_get(j, "batches"), 0), "items");
     assert_int_equal(number(items, "ended"), 412);
+    assert_int_equal(number(items, "earlier"), 0);
     assert_string_equal(json_string_value(json_object_get(j, "source")), "files");
     json_decref(j);
 }
@@ -511,7 +521,7 @@ static void top_fits_the_screen(void **state)
           "\n"
           "key               state      sent / limit    next start\n"
           "api.crossref.org  \u2016 holding  9.70 / ~9.94/s  in 41 s\n"
-          "api.crossref.org  \u25cf ok       9.70 / ~9.94/s  now\n");
+          "api.crossref.org  \u25cf ok       9.70 / ~9.94/s  in < 1 s\n");
     style.rows = 4;
     fb_view_top_text(&v, &style, NOW, &b);
     check(&b, &style,

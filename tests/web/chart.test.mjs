@@ -6,14 +6,14 @@ import { test } from 'node:test';
 import vm from 'node:vm';
 
 /* The scripts of the page are one scope; here with a document that makes nothing. */
-const load = (...names) => {
+const load = (names, ...more) => {
   const node = () => ({ setAttribute() {}, append() {}, addEventListener() {} });
-  const text = ['words', 'morph', 'model', 'parts', 'chart'].map((name) => readFileSync(new URL(`../../web/js/${name}.js`, import.meta.url), 'utf8'));
+  const text = ['words', 'morph', 'model', 'parts', 'chart', ...more].map((name) => readFileSync(new URL(`../../web/js/${name}.js`, import.meta.url), 'utf8'));
   class IntersectionObserver {}
   return vm.runInNewContext(`${text.join('\n')};({${names}})`, { document: { createElement: node }, location: { origin: '' }, URLSearchParams, IntersectionObserver });
 };
 
-const page = load('span', 'took', 'windowOf', 'heightOf', 'holesOf', 'dataOf', 'timesOf');
+const page = load(['span', 'took', 'moment', 'windowOf', 'heightOf', 'peaksOf', 'holesOf', 'dataOf', 'timesOf']);
 
 /* Of so many seconds that end now; `at` says what differs. */
 const seriesOf = (seconds, at = {}) => {
@@ -47,6 +47,27 @@ test('the search at the start does not set the scale', () => {
   assert.equal(page.heightOf({ series: search }, 1100), 18, 'one and a half times the limit of now');
   assert.ok(Math.abs(page.heightOf({ series: seriesOf(60) }, 12) - 13.8) < 1e-9, 'all of it where it is near');
   assert.equal(page.heightOf({ series: null }, 0), 1);
+});
+
+test('a burst does not set the scale either, and how high it went is said', () => {
+  const burst = seriesOf(60, { sent: { 0: 51, 1: 40, 30: 60 } });
+  const top = page.heightOf({ series: seriesOf(600, { sent: { 0: 51, 1: 40, 30: 60 } }) }, 60);
+  assert.equal(top, 18);
+  assert.deepEqual(JSON.parse(JSON.stringify(page.peaksOf(burst, top))), [[1000, 51], [1030, 60]], 'once, where it was highest');
+  assert.equal(page.heightOf({ series: seriesOf(20, { sent: { 0: 51 } }) }, 51), 51 * 1.15, 'of a few seconds none is a burst');
+  assert.deepEqual([...page.peaksOf(seriesOf(60), 18)], []);
+});
+
+test('an instant of another day has its date', () => {
+  const now = new Date(2030, 4, 6, 12, 0, 0);
+  const said = [new Date(2030, 4, 6, 3, 0, 9), new Date(2030, 4, 7, 3, 0, 9), new Date(2029, 11, 31, 23, 59, 0)].map((date) => page.moment(date, now));
+  assert.deepEqual(said, ['03:00:09', '7 May 03:00:09', '31 Dec 2029 23:59:00']);
+});
+
+test('changes of the grade and recoveries have marks on the axis of time', () => {
+  const { marksOf } = load(['marksOf'], 'freshness');
+  const fresh = { t: [1, 2, 3, 4, 5], grade: ['healthy', 'healthy', 'degraded', null, 'healthy'], recoveries: [0, 0, 0, 1, 0] };
+  assert.deepEqual(JSON.parse(JSON.stringify(marksOf(fresh))), [[3, 'degraded', '--warning'], [4, 'recovery', '--holding']]);
 });
 
 test('a second or three without a sample are drawn over, more is a gap', () => {

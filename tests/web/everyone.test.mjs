@@ -2,7 +2,7 @@
 // The checks of a dashboard that everybody can use, 15 to 23 by their numbers, in a real browser.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { Place, axeIsHappy, fits, hasRoomForThumbs, hearsNothing, isLive, keepsFocus, launch, open, show, shut, sleep, tell, threeProviders, until } from './daemon.mjs';
+import { Place, axeIsHappy, fits, hasRoomForThumbs, hearsNothing, hide, isLive, keepsFocus, launch, open, show, shut, sleep, tell, threeProviders, until } from './daemon.mjs';
 
 let place;
 let browser;
@@ -23,7 +23,7 @@ const views = () => ['#/', `#/p/${encodeURIComponent(names.told)}?pool=default`,
 
 /* 640 pixels of twice the size are what 200 % leave of 1280. */
 test('15: no view scrolls sideways or is cut off, from 320 to 2560 pixels, and at 200 %', async () => {
-  for (const [width, deviceScaleFactor] of [[320, 1], [360, 3], [640, 2], [768, 1], [1280, 1], [2560, 1]]) {
+  for (const [width, deviceScaleFactor] of [[320, 1], [360, 3], [640, 2], [768, 1], [961, 1], [1000, 1], [1041, 1], [1280, 1], [2560, 1]]) {
     const page = await open(browser, place.insideUrl, { width, deviceScaleFactor });
     await isLive(page);
     for (const view of views()) {
@@ -94,6 +94,56 @@ test('17: with the keyboard alone', async () => {
   await page.keyboard.press('/');
   await page.keyboard.type(names.told);
   await until('only those are shown', async () => (await page.locator('table.keys tbody tr').count()) === 1);
+  await shut(page);
+});
+
+test('what is typed into the filter sifts every list, and is said where its box is out of sight', async () => {
+  const page = await open(browser, `${place.insideUrl}#/batches`);
+  await isLive(page);
+  const seen = () => page.locator('tbody tr:visible').count();
+  await until('three batches', async () => (await seen()) === 3);
+  await page.keyboard.press('/');
+  await page.keyboard.type('TWO');
+  await until('one of them', async () => (await seen()) === 1);
+  await sleep(2500); /* statuses come and change it */
+  assert.equal(await seen(), 1);
+  await show(page, '#/settings');
+  await page.keyboard.press('/');
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('breaker.');
+  await until('defaults are opened for it', async () => (await seen()) >= 2);
+  assert.ok((await page.locator('tbody tr:visible').allTextContents()).every((text) => text.includes('breaker.')));
+  await page.setViewportSize({ width: 360, height: 800 });
+  await page.getByText('Only what has “breaker.” in it is shown.').waitFor();
+  await fits(page, 'with a filter');
+  await page.getByRole('button', { name: 'show all' }).click();
+  await until('all of it', async () => (await seen()) > 10);
+  assert.equal(await page.getByText('Only what has').isVisible(), false);
+  await shut(page);
+});
+
+test('every column says what it is, to those who ask', async () => {
+  const page = await open(browser, place.url);
+  await isLive(page);
+  const bare = await page.evaluate(() => [...document.querySelectorAll('table.keys th')].filter((n) => !n.title).map((n) => n.textContent));
+  assert.deepEqual(bare, []);
+  await page.keyboard.press('?');
+  for (const state of ['critical', 'holding', 'warning', 'ok', 'idle']) await page.locator('dialog dt', { hasText: state }).waitFor();
+  await shut(page);
+});
+
+test('a command is copied; where a page may not, it is selected', async () => {
+  const page = await open(browser, place.url, { permissions: ['clipboard-read', 'clipboard-write'] });
+  await isLive(page);
+  const button = page.locator('.more .command button');
+  const code = await page.locator('.more .command code').textContent();
+  await button.click();
+  await until('it says so', async () => (await button.textContent()) === 'copied');
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), code);
+  await until('and is itself again', async () => (await button.textContent()) === 'copy');
+  await page.evaluate(() => Object.defineProperty(Navigator.prototype, 'clipboard', { value: undefined }));
+  await button.click();
+  assert.equal(await page.evaluate(() => getSelection().toString()), code);
   await shut(page);
 });
 
@@ -182,6 +232,10 @@ test('13 and 19: charts for those who do not see them', async () => {
   await until('a sentence', async () => /Last 15 min: .*\/s on average/.test(await figure.locator('figcaption').textContent()));
   await until('a table', async () => (await figure.locator('tbody tr').count()) > 0);
   assert.ok(await figure.locator('tbody tr').count() <= 60);
+  await page.goto(`${place.url}#/p/${encodeURIComponent(names.told)}?pool=default`);
+  await page.locator('figure.latency figcaption', { hasText: 'p95' }).waitFor();
+  const answers = (await page.locator('figure.latency td').allTextContents()).reduce((sum, n) => sum + Number(n.replaceAll(',', '')), 0);
+  assert.ok(answers > 0, 'a table behind the bars');
   await page.goto(`${place.url}#/p/${encodeURIComponent(names.shut)}?pool=default&range=1d`);
   await page.locator('figure').first().waitFor();
   await page.locator('figure canvas').first().waitFor(); /* axes */
@@ -234,6 +288,12 @@ test('21: no motion for those who asked for none', async () => {
     return s.transitionDuration !== '0s' || s.animationName !== 'none';
   }).length);
   assert.equal(moving, 0);
+  await hide(page, true); /* nothing comes: then no axis may move by itself */
+  await sleep(1500);
+  const plot = () => page.locator('.plot canvas').first().evaluate((c) => c.toDataURL());
+  const before = await plot();
+  await sleep(2000);
+  assert.equal(await plot(), before);
   await shut(page);
 });
 

@@ -38,7 +38,7 @@ test('ages against what is wanted, sources with reliability and precedence, the 
   }
   const item = page.locator('tbody tr', { hasText: 'live' }).first();
   await item.waitFor();
-  assert.match(await item.locator('.bar').getAttribute('aria-label'), /old, wanted are 10 s/);
+  assert.match(await item.locator('.bar').getAttribute('aria-label'), /old, wanted: 10 s/);
   await page.locator('figure canvas').waitFor();
   assert.match(await page.locator('figcaption').textContent(), /p95 between|No live item/);
   await until('a table behind the chart', async () => (await page.locator('figure tbody tr').count()) > 0);
@@ -82,6 +82,33 @@ test('how ages went is the daemon\'s to remember: a page that is loaded again ha
   await shut(page);
 });
 
+test('13: a chart of nothing has axes and says so, and its legend the thresholds', async () => {
+  const page = await open(browser, 'about:blank');
+  await page.route('**/history?watch=1*', (route) => route.fulfill({ json: { step_s: 1, end_s: Math.floor(Date.now() / 1000), watch: {} } }));
+  await page.goto(`${place.url}#/freshness`);
+  await isLive(page);
+  await page.getByText('no live item in this window').waitFor();
+  await page.locator('figure canvas').waitFor();
+  const { config } = (await place.status()).watch;
+  assert.match(await page.locator('.legend').textContent(), new RegExp(`wanted ${config.aim_live_s} s`));
+  await page.unroute('**/history?watch=1*');
+  await until('it is drawn when there is something', async () => !(await page.getByText('no live item in this window').isVisible()));
+  await shut(page);
+});
+
+test('a filter sifts items at once', async () => {
+  const page = await open(browser, `${place.url}#/freshness`);
+  await isLive(page);
+  const links = page.locator('tbody a[href^="#/i/"]');
+  await links.first().waitFor();
+  const id = await links.first().textContent();
+  await page.locator('input').fill(id);
+  await until('one is left', async () => (await links.count()) === 1);
+  await page.locator('input').fill('nobody');
+  await page.getByText('No item has this in its name.').waitFor();
+  await shut(page);
+});
+
 test('17: an item keeps the focus while ages and their order change, and a list its place', async () => {
   const page = await open(browser, `${place.url}#/freshness`, { bypassCSP: true });
   await isLive(page);
@@ -104,7 +131,7 @@ test('17: an item keeps the focus while ages and their order change, and a list 
 });
 
 test('15, 16 and 18: from 320 to 2560 pixels, with a thumb, and axe finds nothing wrong', async () => {
-  for (const [width, colorScheme] of [[320, 'light'], [360, 'dark'], [1280, 'dark'], [2560, 'light']]) {
+  for (const [width, colorScheme] of [[320, 'light'], [360, 'dark'], [961, 'dark'], [1041, 'light'], [1280, 'dark'], [2560, 'light']]) {
     const page = await open(browser, `${place.url}#/freshness`, { width, colorScheme, bypassCSP: true });
     await isLive(page);
     await page.locator('tbody a[href^="#/i/"]').first().waitFor();

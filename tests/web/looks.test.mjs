@@ -60,7 +60,7 @@ test('a limit that the server tells is no guess', async () => {
 });
 
 test('14: large figures stay in their cells, and can be read', async () => {
-  for (const width of [1120, 1280, 1920]) {
+  for (const width of [961, 1000, 1120, 1280, 1920]) {
     const page = await open(browser, place.url, { width, before: hearsNothing });
     await isLive(page);
     const status = await place.status();
@@ -229,5 +229,11 @@ test('one that may start and is critical says how little is left', async () => {
   const key = { ...status.keys[0], state: 'critical', may_start: true, left_by: 'quota', because: undefined, why: 'May start now.', quota: { limit: 400, remaining: 60, reset_in_s: 7200.4 } };
   await tell(page, 'status', { ...status, keys: [key] });
   await page.locator('.verdict.state-critical', { hasText: 'Only 60 of 400 are left, until the reset in 2 h.' }).waitFor();
+  assert.equal(await page.locator('td.why').textContent(), 'little left');
+  await page.locator('td.left .bar.is-out').waitFor();
+  await tell(page, 'status', { ...status, keys: [{ ...key, state: 'warning' }] });
+  await page.locator('td.left .bar.is-low').waitFor();
+  await tell(page, 'status', { ...status, keys: [{ ...key, state: 'ok', quota: { ...key.quota, remaining: 9 } }] });
+  await page.locator('td.left .bar:not(.is-low, .is-out)').waitFor(); /* a row that is well has no bar that warns */
   await shut(page);
 });

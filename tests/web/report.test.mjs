@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The report of `flyball fetch --report`: the same page, frozen, from a file and without a network.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Place, axeIsHappy, fits, launch, open, shut } from './daemon.mjs';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
+const BREAKER = '</script><script>alert(1)</script>'; /* of the element that holds the figures */
 const CANARY = 'canary5ecret';
 let place;
 let browser;
@@ -18,7 +19,9 @@ before(async () => {
   place = new Place();
   name = await place.mock('127.0.0.2', '--limit', 'rate=40/s burst=1', '--dialect', 'retry-after');
   file = join(place.folder, 'report.html');
-  const fetching = place.run('fetch', place.list('urls', name, 120), '--jsonl', join(place.folder, 'out.jsonl'), '--report', file,
+  const list = join(place.folder, 'urls.jsonl');
+  writeFileSync(list, Array.from({ length: 120 }, (_, i) => `${JSON.stringify({ url: `http://${name}/item/${i}`, id: `${i}`, ...(i ? {} : { pool: BREAKER }) })}\n`).join(''));
+  const fetching = place.run('fetch', list, '--jsonl', join(place.folder, 'out.jsonl'), '--report', file,
     '--provider', HOSTILE, '--header', `Authorization: Bearer ${CANARY}`);
   const code = await new Promise((resolve) => { fetching.once('exit', resolve); });
   assert.equal(code, 0);
@@ -43,9 +46,11 @@ test('5: it opens from a file, asks nobody, and breaks no rule of its own policy
   const page = await openReport({ offline: true });
   await page.getByText('120 of 120 items').first().waitFor();
   await page.locator('canvas').waitFor();
-  assert.match(await page.locator('figcaption').textContent(), /The run: .*on average/);
+  const [, average] = (await page.locator('figcaption').first().textContent()).match(/The run: ([\d.]+)\/s on average/);
+  const [, mean] = (await page.locator('table.keys td.rate').first().textContent()).match(/([\d.]+) \//);
+  assert.equal(average, mean, 'one mean, in the sentence and in the table');
   assert.ok(await page.locator('figure tbody tr').count() > 0);
-  assert.match(await page.locator('table.keys tbody tr').textContent(), /<img src=x onerror=alert\(1\)>/);
+  assert.match((await page.locator('table.keys tbody tr').allTextContents()).join(), /<img src=x onerror=alert\(1\)>/);
   assert.ok(await page.locator('.bars i').count() > 0, 'a histogram of latencies');
   assert.ok(await page.locator('.waits li').count() > 0, 'waits by cause');
   assert.deepEqual(page.asked.filter((u) => !u.startsWith('data:')), [pathToFileURL(file).href]);
@@ -68,7 +73,7 @@ test('7: its policy would stop what does not belong to it', async () => {
 test('24: without scripts it has its table and its sentence', async () => {
   const page = await openReport({ javaScriptEnabled: false });
   assert.match(await page.locator('#summary').textContent(), /120 of 120 items/);
-  assert.match(await page.locator('table.keys tbody tr').textContent(), /<img src=x onerror=alert\(1\)>/);
+  assert.match((await page.locator('table.keys tbody tr').allTextContents()).join(), /<img src=x onerror=alert\(1\)>/);
   await shut(page);
 });
 
@@ -88,7 +93,9 @@ test('14: a hostile name is text, with scripts and without', async () => {
   for (const javaScriptEnabled of [true, false]) {
     const page = await openReport({ javaScriptEnabled });
     await page.getByText(HOSTILE).first().waitFor();
+    await page.locator('tbody td', { hasText: BREAKER }).first().waitFor();
     assert.equal(await page.locator('img').count(), 0);
+    assert.equal(await page.locator('script').count(), 2, 'ours, and the figures');
     await shut(page);
   }
 });

@@ -6,7 +6,7 @@
 // page works. Its pieces cannot be long by themselves: one that is tells of the machine.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { sleep } from './daemon.mjs';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const LONG_MS = 50;
 const STALL_MS = 25; /* at least, whatever is usual for the page */
@@ -44,11 +44,15 @@ export const tasksOf = async (browser, pages, seconds) => {
   return tasks;
 };
 
-/* How long the task is in which a stall finds the thread: half of its time went into longer ones. */
+/*
+ * How long the task is in which a stall finds the thread: half of its time went into longer ones. One
+ * that is long counts no more than it may take, or a single stall of seconds would be what is usual.
+ */
 export const usualOf = (tasks) => {
   const lengths = tasks.map((t) => t.ms).sort((a, b) => a - b);
-  let left = sum(lengths) / 2;
-  return lengths.find((ms) => { left -= ms; return left <= 0; }) || 0;
+  const worth = (ms) => Math.min(ms, LONG_MS);
+  let left = sum(lengths.map(worth)) / 2;
+  return lengths.find((ms) => { left -= worth(ms); return left <= 0; }) || 0;
 };
 
 /* A page of nothing with a piece of work that is always the same; `pace` says how much of it, how often. */
@@ -69,25 +73,37 @@ export const openControl = async (browser) => {
 };
 
 /*
+ * How much the control has to do and how often, after `seconds` of both with [rounds, every_ms]. Who
+ * did nothing meanwhile cannot be compared with: then it stays as it was.
+ */
+export const pacedLike = (its, others, seconds, [rounds, every_ms]) => {
+  const [usual, present, busy_ms] = [usualOf(its), usualOf(others), sum(its.map((t) => t.ms))];
+  return [usual > 0 && present > 0 ? rounds * (usual / present) : rounds, busy_ms > 0 ? (usual * seconds * 1000) / busy_ms : every_ms];
+};
+
+/*
  * So many seconds of both tell how long and how often the control has to work to be as busy as the
  * page. In two steps: the first begins with a guess, and with code that is not compiled yet.
  */
 export const pairUp = async (browser, page, control, seconds) => {
-  let [rounds, every_ms] = [1e6, 100];
-  const pace = () => control.evaluate((to) => window.pace(...to), [rounds, every_ms]);
+  let pace = [1e6, 100];
+  const keep = () => control.evaluate((to) => window.pace(...to), pace);
   for (const step_s of [seconds * 0.4, seconds * 0.6]) {
-    await pace();
+    await keep();
     const [its, others] = await tasksOf(browser, [page, control], step_s);
-    rounds *= usualOf(its) / usualOf(others);
-    every_ms = (usualOf(its) * step_s * 1000) / sum(its.map((t) => t.ms));
+    pace = pacedLike(its, others, step_s, pace);
   }
-  await pace();
+  await keep();
 };
 
-/* What is said of them: `long_ms` is more than any of them should take. */
+/*
+ * What is said of them: `long_ms` is more than any of them should take. A long one counts as work like
+ * a usual one: what it took beyond that is what is judged, and must not excuse itself.
+ */
 const summaryOf = (tasks, long_ms) => {
+  const usual = usualOf(tasks);
   const over = (name) => ({ longest: tasks.reduce((most, t) => Math.max(most, t[name]), 0), overruns: tasks.filter((t) => t[name] > long_ms).length });
-  return { ...over('ms'), byClock: over('clock_ms'), usual: usualOf(tasks), busy_s: sum(tasks.map((t) => t.ms)) / 1000, tasks: tasks.length, long_ms };
+  return { ...over('ms'), byClock: over('clock_ms'), usual, busy_s: sum(tasks.map((t) => t.ms)) / 1000, work_s: sum(tasks.map((t) => (t.ms > long_ms ? usual : t.ms))) / 1000, tasks: tasks.length, long_ms };
 };
 
 /*
@@ -98,7 +114,7 @@ const summaryOf = (tasks, long_ms) => {
 export const judge = (page, control, spare = 0) => {
   const its = summaryOf(page, LONG_MS);
   const others = summaryOf(control, usualOf(control) + Math.max(LONG_MS - its.usual, STALL_MS));
-  const asked = Math.max(1, Math.round(its.overruns * (others.busy_s / its.busy_s)));
+  const asked = Math.max(1, Math.round(its.overruns * (its.work_s > 0 ? others.work_s / its.work_s : 1)));
   const verdict = its.overruns === 0 ? 'no task was long'
     : others.overruns >= asked ? 'tasks were long, but the control was held up as often: the machine stood still'
       : its.overruns <= spare ? `tasks were long, and the control was not held up as often; up to ${spare} are allowed here`

@@ -2,7 +2,7 @@
 // Who is to blame for a long task: the page, or the machine that stood still. Without a browser.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge, usualOf } from './stalls.mjs';
+import { judge, pacedLike, usualOf } from './stalls.mjs';
 
 const tasks = (...lengths) => lengths.map((ms) => ({ ms, clock_ms: ms }));
 const many = (n, ms) => Array(n).fill(ms);
@@ -12,6 +12,8 @@ const control = (...long) => tasks(...many(100, 10), ...long);
 test('the usual length is that of the tasks in which the time goes', () => {
   assert.equal(usualOf(page()), 10);
   assert.equal(usualOf(page(300)), 10);
+  assert.equal(usualOf(page(3000)), 10);
+  assert.equal(usualOf(tasks(...many(9, 70))), 70);
   assert.equal(usualOf([]), 0);
 });
 
@@ -32,6 +34,19 @@ test('long tasks are the machine only where the control was held up as often', (
 test('a control that works more has to be held up more', () => {
   assert.ok(judge(page(60), tasks(...many(300, 10), 60)).isToBlame);
   assert.ok(!judge(page(60), tasks(...many(300, 10), 60, 60, 60)).isToBlame);
+});
+
+test('a long task does not make up for others by the time that it took', () => {
+  assert.ok(judge(page(3000, 60, 60), control(200)).isToBlame);
+  assert.ok(!judge(page(3000, 60, 60), control(200, 200, 200)).isToBlame);
+  assert.ok(!judge(page(60), control(3000)).isToBlame);
+});
+
+test('the control is paced like the page, and stays as it was where one of them did nothing', () => {
+  assert.deepEqual(pacedLike(tasks(...many(10, 20)), tasks(...many(5, 10)), 2, [1000, 100]), [2000, 200]);
+  assert.deepEqual(pacedLike([], tasks(10), 2, [1000, 100]), [1000, 100]);
+  assert.deepEqual(pacedLike(tasks(20), [], 2, [1000, 100]), [1000, 2000]);
+  assert.deepEqual(pacedLike(tasks(0, 0), tasks(10), 2, [1000, 100]), [1000, 100]);
 });
 
 test('a control of other pieces is held up when it is late by as much', () => {

@@ -69,6 +69,21 @@ test('settings: every value, and where it came from', async () => {
   await shut(page);
 });
 
+test('a daemon that refuses to answer is told of; what was shown before stays', async () => {
+  const page = await open(browser, 'about:blank');
+  await page.route('**/view/alerts', (route) => route.fulfill({ status: 503, body: '{}' }));
+  await page.goto(`${place.insideUrl}#/alerts`);
+  await page.getByText('The daemon answers 503').waitFor();
+  await page.unroute('**/view/alerts');
+  await page.getByText('warning at 50 %').waitFor();
+  let asked = 0;
+  await page.route('**/view/alerts', (route) => { asked += 1; return asked % 2 ? route.fulfill({ status: 503, body: '{}' }) : route.abort(); });
+  await until('it was asked twice more', () => asked >= 2);
+  await page.getByText('warning at 50 %').waitFor();
+  assert.equal(await page.getByText('The daemon').count(), 0);
+  await shut(page, /status of 503|net::ERR_/);
+});
+
 test('at the public door these say that they are told inside only, and ask for nothing', async () => {
   for (const view of ['deferred', 'alerts', 'audit', 'settings']) {
     const page = await open(browser, `${place.url}#/${view}`);
@@ -93,6 +108,11 @@ test('a secret is nowhere in the page, nor in what the page asks for', async () 
     }
     assert.ok(!(await Promise.all(answers)).some((text) => text.includes(CANARY)));
     await shut(page);
+    const stream = (await fetch(`${door}events?with=status&recent=100`)).body.getReader();
+    let told = '';
+    while (told.split('event: status').length < 3) told += Buffer.from((await stream.read()).value).toString('latin1');
+    await stream.cancel();
+    assert.ok(told.includes('"keys"') && !told.includes(CANARY));
   }
 });
 

@@ -10,7 +10,9 @@ const TABLE_ROWS = 60;
 const TABLED_MS = HAS_PLOTS ? 10000 : 2000; /* the table behind a plot may be older */
 const SHOWN_MIN_S = 30;
 const BRIDGED_S = 3;
-const CLIP = 1.5; /* times what was sent or may be sent */
+const CLIP = 1.5; /* times what is usually sent or may be sent */
+const USUAL = 0.98; /* of the seconds in which something was sent, */
+const USUAL_MIN = 30; /* if there are that many */
 const EDGE = 34; /* pixels beside which a label has no room */
 const GAP_NAMED = 54; /* pixels that "no data" needs */
 const PLOT_HEIGHT = 250;
@@ -61,7 +63,7 @@ const drawRefusals = (u, throttled) => {
   throttled.forEach((n, i) => {
     if (!n) return;
     const x = u.valToPos(u.data[0][i], 'x', true);
-    const y = u.valToPos(u.data[1][i] || 0, 'y', true);
+    const y = Math.max(u.bbox.top + size, u.valToPos(u.data[1][i] || 0, 'y', true));
     u.ctx.moveTo(x - size, y - size); u.ctx.lineTo(x + size, y + size);
     u.ctx.moveTo(x - size, y + size); u.ctx.lineTo(x + size, y - size);
   });
@@ -134,11 +136,47 @@ const windowOf = (chart, low, high) => {
   return [Math.max(high - full, Math.min(first, high - SHOWN_MIN_S)), high];
 };
 
-/* As high as what was sent and the limit of now: the search at the start may leave it at the top. */
+/* What nearly all is below: a burst of a second must not flatten the quarter of an hour after it. */
+const usualOf = (sent) => {
+  const some = sent.filter((v) => v > 0).sort((a, b) => a - b);
+  return some.length < USUAL_MIN ? some[some.length - 1] || 0 : some[Math.floor(some.length * USUAL)];
+};
+
+/* As high as what is usually sent and the limit of now: a burst, or the search at the start, may leave it at the top. */
 const heightOf = (chart, high) => {
   const s = chart.series;
-  const most = s ? Math.max(...s.sent.map((v) => v || 0), s.limit[s.limit.length - 1] || 0) : 0;
+  const most = s ? Math.max(usualOf(s.sent), s.limit[s.limit.length - 1] || 0) : 0;
   return Math.max(most > 0 ? Math.min(high * 1.15, most * CLIP) : high * 1.15, 1);
+};
+
+/* Where it left the picture, how high it went: the highest of what is near. */
+const peaksOf = (s, top) => {
+  const peaks = [];
+  s.sent.forEach((v, i) => {
+    if (!(v > top)) return;
+    const last = peaks[peaks.length - 1];
+    if (!last || i - last.end > 1) peaks.push({ at: i, end: i });
+    else Object.assign(last, { at: v > s.sent[last.at] ? i : last.at, end: i });
+  });
+  return peaks.map(({ at }) => [s.t[at], s.sent[at]]);
+};
+
+const drawPeaks = (u, s) => {
+  u.ctx.save();
+  u.ctx.font = `${11 * devicePixelRatio}px ${LABEL_FONT}`;
+  u.ctx.fillStyle = token('--rate');
+  u.ctx.textAlign = 'left';
+  u.ctx.textBaseline = 'alphabetic';
+  let free = u.bbox.left;
+  peaksOf(s, u.scales.y.max).forEach(([t, v]) => {
+    const text = `↑ ${rate(v)}`;
+    const width = u.ctx.measureText(text).width;
+    const x = Math.min(u.valToPos(t, 'x', true) + 4 * devicePixelRatio, u.bbox.left + u.bbox.width - width);
+    if (x < free) return;
+    free = x + width;
+    u.ctx.fillText(text, x, u.bbox.top + 11 * devicePixelRatio);
+  });
+  u.ctx.restore();
 };
 
 /* Labels at the very edges would run into those of the other axis, or out of the picture. */
@@ -171,7 +209,11 @@ const plotOptions = (width, chart) => {
       hidden,
     ],
     bands: [{ series: [3, 4], fill: thin(token('--limit')) }],
-    hooks: { drawAxes: [(u) => chart.series && drawGaps(u, chart.series)], draw: [(u) => drawRefusals(u, chart.series ? chart.series.throttled : [])] },
+    hooks: { drawAxes: [(u) => chart.series && drawGaps(u, chart.series)], draw: [(u) => {
+      if (!chart.series) return;
+      drawPeaks(u, chart.series);
+      drawRefusals(u, chart.series.throttled);
+    }] },
   };
 };
 
@@ -180,11 +222,13 @@ const mean = (values) => {
   return known.length ? known.reduce((a, b) => a + b, 0) / known.length : 0;
 };
 
-const sentenceOf = (s, range) => {
+/* A run has a mean of its own, in the table as well; its last sample is shorter than the others. */
+const sentenceOf = (s, range, key) => {
   if (!s || !s.t.length) return range === 'run' ? 'No requests were sent.' : `No requests in the last ${RANGES[range].label}.`;
   const refused = s.throttled.reduce((a, b) => a + (b || 0), 0);
   const limit = s.limit[s.limit.length - 1];
-  return `${labelOf(range)}: ${rate(mean(s.sent))}/s on average, ${rate(s.sent[s.sent.length - 1] || 0)}/s at the end`
+  const average = range === 'run' ? key.rate_per_s || 0 : mean(s.sent);
+  return `${labelOf(range)}: ${rate(average)}/s on average, ${rate(s.sent[s.sent.length - 1] || 0)}/s at the end`
     + `${limit ? `, limit ${rate(limit)}/s` : ''}, refused ${count(refused)} ${refused === 1 ? 'time' : 'times'}.`;
 };
 
@@ -251,7 +295,7 @@ const makeChart = (key, range) => {
     chart.isAhead = false;
     const some = s && s.t.length > 0;
     setHidden(nothing, Boolean(some) && s.sent.some((v) => v > 0));
-    setText(caption, sentenceOf(s, chart.range));
+    setText(caption, sentenceOf(s, chart.range, chart.key));
     legend.update(s);
     if (some && Date.now() - chart.tabled > TABLED_MS) {
       chart.tabled = Date.now();

@@ -4,12 +4,15 @@ const FOLD_MS = 10000; /* the same of the same key within that is one line */
 
 const whom = (e) => (e.provider ? nameOf({ provider: e.provider, pool: e.pool }) : 'flyball');
 
-const until = (e) => (e.until ? ` until ${clock(new Date(e.until))}` : '');
+const until = (e) => (e.until ? ` until ${moment(new Date(e.until))}` : '');
+
+/* What the audit says, with names as they are elsewhere; of a grade it does not say what has one. */
+const inWords = (e) => `${e.kind === 'grade' || e.cause === 'grade' ? 'the grade ' : ''}${(e.text || '').replace(`${e.provider}/default `, `${e.provider} `)}`;
 
 /* Kind: the state it stands for, and the sentence. */
 const SENTENCES = {
   answer: ['holding', (e) => `${whom(e)} refused ${e.times > 1 ? `${count(e.times)} requests` : 'a request'}${e.status ? ` (${e.status})` : ''}`],
-  wait: ['holding', (e) => `${whom(e)} waits${e.cause ? ` for ${e.cause}` : ''}${until(e)}`],
+  wait: ['holding', (e) => `${whom(e)} waits${e.cause ? ` for ${CAUSES[e.cause] || e.cause}` : ''}${until(e)}`],
   rate: ['ok', (e) => `${whom(e)} limit ${e.before ? `${rate(e.before)} → ` : 'found: '}${rate(e.rate)}/s`],
   breaker: ['critical', (e) => `${whom(e)} breaker ${e.outcome || e.cause || 'changed'}${until(e)}`],
   pause: ['warning', (e) => `${whom(e)} paused${e.cause ? `: ${e.cause}` : ''}${until(e)}`],
@@ -20,8 +23,9 @@ const SENTENCES = {
   recycle: ['warning', (e) => `recycled${e.cause ? `: ${e.cause}` : ''}`],
   stuck: ['critical', () => 'the loop was stuck'],
   audit: ['ok', (e) => `${e.of || ''} ${e.text || ''}`.trim()],
+  'audit-grade': [(e) => gradeState(e.outcome), (e) => inWords({ ...e, kind: e.of })],
   'audit-submit': ['ok', (e) => `batch ${e.text || ''} was submitted`],
-  'audit-alert': ['warning', (e) => `alert: ${e.text || ''}`],
+  'audit-alert': ['warning', (e) => `alert: ${inWords(e)}`],
   gap: ['warning', () => 'some events were missed here'],
 };
 
@@ -48,7 +52,7 @@ const keepEvent = (e) => {
 
 const sentenceOfEvent = (e) => {
   const [state, sentence] = SENTENCES[`${e.kind}-${e.of}`] || SENTENCES[e.kind] || ['idle', () => e.kind];
-  return [state, sentence(e)];
+  return [typeof state === 'function' ? state(e) : state, sentence(e)];
 };
 
 const eventRow = (e) => {
@@ -63,7 +67,7 @@ const EVENTS_SHOWN = 60;
 /* A panel of events; those of one provider only, if it is named. */
 const makeEvents = (provider) => {
   const list = el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Events, newest first' });
-  const nothing = el('li', { class: 'quiet' }, 'Nothing worth telling has happened since this page was opened.');
+  const nothing = el('li', { class: 'quiet' }, 'Nothing worth telling has happened yet.');
   const panel = { isPaused: false, shown: undefined };
   const button = el('button', { type: 'button', 'aria-pressed': 'false', onclick: () => {
     panel.isPaused = !panel.isPaused;

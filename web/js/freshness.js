@@ -17,68 +17,96 @@ const freshOf = (history) => {
   return { t, p50, p95, grade: grade.map((g) => (g == null ? null : history.grades[g])), recoveries };
 };
 
-/* Marks where the grade changed or something was recovered. */
-const drawGrades = (u, fresh) => {
+/* Where the grade changed or something was recovered: when, what it is called, in which ink. */
+const marksOf = (fresh) => fresh.t.flatMap((t, i) => {
+  const isGrade = i > 0 && fresh.grade[i] && fresh.grade[i - 1] && fresh.grade[i] !== fresh.grade[i - 1];
+  if (!isGrade && !fresh.recoveries[i]) return [];
+  return [[t, isGrade ? fresh.grade[i] : 'recovery', `--${isGrade ? gradeState(fresh.grade[i]) : 'holding'}`]];
+});
+
+/* A line for each, and its name where there is room for it. */
+const drawMarks = (u, fresh) => {
+  let free = u.bbox.left;
   u.ctx.save();
-  u.ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
-  for (let i = 1; i < fresh.t.length; i++) {
-    const isGrade = fresh.grade[i] && fresh.grade[i - 1] && fresh.grade[i] !== fresh.grade[i - 1];
-    if (!isGrade && !fresh.recoveries[i]) continue;
-    const x = u.valToPos(fresh.t[i], 'x', true);
-    const color = token(`--${isGrade ? gradeState(fresh.grade[i]) : 'holding'}`);
-    u.ctx.strokeStyle = u.ctx.fillStyle = color;
+  u.ctx.font = `${11 * devicePixelRatio}px ${LABEL_FONT}`;
+  u.ctx.textAlign = 'left';
+  u.ctx.textBaseline = 'alphabetic';
+  marksOf(fresh).forEach(([t, name, ink]) => {
+    const x = u.valToPos(t, 'x', true);
+    const width = u.ctx.measureText(name).width + 8 * devicePixelRatio;
+    const isRight = x + width > u.bbox.left + u.bbox.width; /* then it stands before its line */
+    const from = isRight ? x - width : x;
+    u.ctx.strokeStyle = u.ctx.fillStyle = token(ink);
     u.ctx.beginPath();
     u.ctx.moveTo(x, u.bbox.top);
     u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
     u.ctx.stroke();
-    u.ctx.fillText(isGrade ? fresh.grade[i] : 'recovery', x + 4, u.bbox.top + 11 * devicePixelRatio);
-  }
+    if (from < free) return;
+    free = from + width;
+    u.ctx.fillText(name, from + 4 * devicePixelRatio, u.bbox.top + 11 * devicePixelRatio);
+  });
   u.ctx.restore();
 };
 
 const freshData = (fresh, c) => [fresh.t, fresh.p50, fresh.p95, fresh.t.map(() => c.aim_live_s), fresh.t.map(() => c.degraded_s)];
+const agesOf = (fresh) => (fresh ? fresh.p95.map((v) => v || 0) : []);
+const lastOfColumn = (column) => (column ? column.findLast((v) => v != null) : null);
 
 const freshOptions = (width, config, chart) => {
-  const axis = { stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
+  const axis = { font: `12px ${LABEL_FONT}`, stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
   const bare = { points: { show: false } };
   return {
     width, height: PLOT_HEIGHT, legend: { show: false }, cursor: { show: false },
     scales: {
       x: { range: (u, low, high) => windowOf(chart, low, high || Date.now() / 1000) },
-      y: { range: () => [0, Math.max(...chart.series.p95.map((v) => v || 0), config.aim_live_s) * 1.25] },
+      y: { range: () => [0, Math.max(...agesOf(chart.series), config.aim_live_s) * 1.25] },
     },
     axes: [{ ...axis, size: 26, space: 80, values: timesOf },
-      { ...axis, size: 48, values: (u, ticks) => ticks.map((v) => `${v} s`) }],
+      { ...axis, size: 54, values: (u, ticks) => ticks.map((v) => (v < 60 ? `${v} s` : span(v))) }],
     series: [{}, { ...bare, stroke: token('--rate'), width: 1.5 }, { ...bare, stroke: token('--holding'), width: 1.5 },
       { ...bare, stroke: token('--ok'), width: 1, dash: [5, 4] }, { ...bare, stroke: token('--warning'), width: 1, dash: [5, 4] }],
-    hooks: { draw: [(u) => drawGrades(u, chart.series)] },
+    hooks: { draw: [(u) => chart.series && drawMarks(u, chart.series)] },
   };
 };
 
+/* What each line is, and where it ends; the line of what is degraded may be above the picture. */
+const FRESH_LINES = [['', 'half are younger (p50)', (fresh) => lastOfColumn(fresh && fresh.p50)], ['is-p95', '19 of 20 are younger (p95)', (fresh) => lastOfColumn(fresh && fresh.p95)],
+  ['is-aim', 'wanted', (fresh, c) => c.aim_live_s], ['is-degraded', 'degraded from', (fresh, c) => c.degraded_s]];
+
+const makeFreshLegend = () => {
+  const values = FRESH_LINES.map(() => el('b'));
+  const node = el('p', { class: 'legend', 'aria-hidden': 'true' }, ...FRESH_LINES.map(([css, name], i) => el('span', { class: css }, el('i'), `${name} `, values[i])));
+  return { node, update: (fresh, c) => FRESH_LINES.forEach(([, , of], i) => setText(values[i], of(fresh, c) == null ? '' : span(of(fresh, c)))) };
+};
+
 const makeFreshChart = () => {
-  const holder = el('div', { class: 'plot', hidden: !HAS_PLOTS });
+  const nothing = el('p', { class: 'nothing' }, 'no live item in this window');
+  const holder = el('div', { class: 'plot', hidden: !HAS_PLOTS }, nothing);
   const caption = el('figcaption');
   const rows = el('tbody');
-  const figure = el('figure', { 'aria-label': 'Age of live items over time, against what is wanted' },
-    el('p', { class: 'legend', 'aria-hidden': 'true' }, el('span', {}, el('i'), 'half are younger (p50)'), el('span', { class: 'is-p95' }, el('i'), '19 of 20 are younger (p95)'),
-      el('span', { class: 'is-aim' }, el('i'), 'wanted'), el('span', { class: 'is-degraded' }, el('i'), 'degraded')), holder, caption,
-    behindChart(el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
+  const legend = makeFreshLegend();
+  const figure = el('figure', { 'aria-label': 'Age of live items over time, against what is wanted' }, legend.node, holder, caption,
+    behindChart(el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade', 'recoveries'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
   const chart = { figure, plot: null, tabled: 0, range: '', series: null, busy: false };
   const fillRows = (fresh) => {
     if (Date.now() - chart.tabled < TABLED_MS) return;
     chart.tabled = Date.now();
     const every = Math.max(1, Math.ceil(fresh.t.length / TABLE_ROWS));
     fill(rows, ...fresh.t.map((t, i) => i).filter((i) => i % every === 0).slice(0, TABLE_ROWS).map((i) => el('tr', {},
-      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i] || ''))));
+      el('th', { scope: 'row' }, clock(new Date(fresh.t[i] * 1000))), el('td', {}, fresh.p50[i] == null ? '' : span(fresh.p50[i])), el('td', {}, fresh.p95[i] == null ? '' : span(fresh.p95[i])), el('td', {}, fresh.grade[i] || ''),
+      el('td', {}, count(fresh.recoveries.slice(i, i + every).reduce((a, b) => a + (b || 0), 0))))));
   };
   const draw = (c) => {
     const fresh = chart.series;
     const known = fresh ? fresh.p95.filter((v) => v != null) : [];
-    setText(caption, known.length ? `${labelOf(chart.range)}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted are ${span(c.aim_live_s)}.` : 'No live item yet.');
+    setText(caption, known.length ? `${labelOf(chart.range)}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted: ${span(c.aim_live_s)}.` : 'No live item yet.');
+    legend.update(fresh, c);
+    setHidden(nothing, known.length > 0);
     if (fresh) fillRows(fresh);
-    if (!HAS_PLOTS || !holder.isConnected || !fresh) return;
-    if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c, chart), freshData(fresh, c), holder);
-    else chart.plot.setData(freshData(fresh, c));
+    if (!HAS_PLOTS || !holder.isConnected) return;
+    const data = fresh ? freshData(fresh, c) : nothingOf(chart.range);
+    if (!chart.plot) chart.plot = new uPlot(freshOptions(holder.clientWidth, c, chart), data, holder);
+    else chart.plot.setData(data);
   };
   /* The whole ring at first, then what is new in it. */
   chart.update = async (w) => {
@@ -120,7 +148,9 @@ const sourceRow = (s) => el('tr', { 'data-key': s.source },
   el('td', { class: 'number', 'data-label': 'items' }, count(s.items)),
   el('td', { class: s.warnings ? 'number' : 'number zero', 'data-label': 'warnings' }, count(s.warnings)));
 
-const SOURCE_TITLES = [['source'], ['state'], ['reliability', 'number'], ['precedence', 'number'], ['latency', 'number'], ['failed', 'number'], ['active', 'number'], ['items', 'number'], ['warnings', 'number']];
+const SOURCE_TITLES = [['source', '', 'who is asked'], ['state'], ['reliability', 'number', 'how often it was right of late'], ['precedence', 'number', 'weight × reliability: the highest is believed'],
+  ['latency', 'number', 'how long an answer takes'], ['failed', 'number', 'of all that was asked'], ['active', 'number', 'under way, of as many as may be'],
+  ['items', 'number', 'that it knows'], ['warnings', 'number', 'where others contradict it']];
 
 const itemLink = (id) => withRange(`#/i/${encode(id)}`);
 const itemState = (i, c) => (i.paused_until ? 'holding' : i.age_s == null ? 'idle' : i.state !== 'live' ? (i.stale ? 'warning' : 'ok') : i.age_s > c.failing_s ? 'critical' : i.age_s > c.degraded_s || i.stale ? 'warning' : 'ok');
@@ -135,7 +165,7 @@ const ageBar = (i, c) => {
   const notch = el('b', { title: `wanted: ${span(wanted)}` });
   notch.style.left = `${((wanted / most) * 100).toFixed(1)}%`;
   const css = i.age_s > most ? 'bar is-out' : i.age_s > wanted ? 'bar is-low' : 'bar';
-  return el('span', { class: css, role: 'img', 'aria-label': `${span(i.age_s || 0)} old, wanted are ${span(wanted)}` }, fill, notch);
+  return el('span', { class: css, role: 'img', 'aria-label': `${span(i.age_s || 0)} old, wanted: ${span(wanted)}` }, fill, notch);
 };
 
 const itemRow = (i, c) => {
@@ -146,7 +176,8 @@ const itemRow = (i, c) => {
     el('td', { class: i.failures ? 'number' : 'number zero', 'data-label': 'failures' }, count(i.failures || 0)));
 };
 
-const ITEM_TITLES = [['item'], ['state'], ['urgency'], ['age'], ['next'], ['why'], ['failures', 'number']];
+const ITEM_TITLES = [['item'], ['state', '', 'its age against what is wanted'], ['urgency', '', 'live, imminent, or over'], ['age', '', 'since it was heard of last; the notch is what is wanted'],
+  ['next', '', 'when somebody is asked again'], ['why', '', 'what made it be asked then'], ['failures', 'number', 'in a row']];
 
 const warningRow = (w) => el('li', { 'data-key': w.text }, timeAt(w.last), el('span', { class: 'shape state-warning', 'aria-hidden': 'true' }, shapeOf('warning')),
   el('span', {}, w.text, w.count > 1 ? el('span', { class: 'quiet' }, ` ${count(w.count)} times`) : null));
@@ -170,12 +201,16 @@ const makeFreshness = () => {
     above, el('h3', {}, 'Sources'), sources, el('h3', {}, 'Items, the oldest first'), items);
   let isOpen = true;
   let timer = 0;
+  let told = null; /* the last answer, and by what it was sifted */
+  let by = '';
 
   const showItems = (answer, c) => {
     const wanted = model.filter.toLowerCase();
+    told = answer;
+    by = model.filter;
     const all = answer.items.filter((i) => i.id.toLowerCase().includes(wanted)).sort((a, b) => (a.state === 'live' ? 0 : 1) - (b.state === 'live' ? 0 : 1) || (b.age_s || 0) - (a.age_s || 0));
-    const left = answer.total - Math.min(all.length, ITEMS_SHOWN);
-    fill(items, all.length ? tableOf(ITEM_TITLES, all.slice(0, ITEMS_SHOWN).map((i) => itemRow(i, c))) : el('p', { class: 'empty quiet' }, 'Nothing is listed yet.'),
+    const left = (wanted ? all.length : answer.total) - Math.min(all.length, ITEMS_SHOWN);
+    fill(items, all.length ? tableOf(ITEM_TITLES, all.slice(0, ITEMS_SHOWN).map((i) => itemRow(i, c))) : el('p', { class: 'empty quiet' }, wanted ? 'No item has this in its name.' : 'Nothing is listed yet.'),
       left > 0 ? el('p', { class: 'quiet more' }, `${count(left)} more; all of them as `, el('a', { href: 'items' }, 'JSON')) : '');
   };
   const ask = async () => {
@@ -194,12 +229,13 @@ const makeFreshness = () => {
     showVerdict(verdict, gradeState(w.grade), `${w.grade}: ${w.grade_text || ''}`);
     fill(totals, ...freshFigures(w));
     fill(more, ...[[w.queue.length, 'queued'], [w.queue.active, 'active'], [w.paused, 'paused'], [w.recoveries, 'recoveries']].map(([n, what]) => el('span', { class: n ? '' : 'zero' }, el('b', {}, count(n)), ` ${what}`)),
-      el('span', {}, el('b', {}, w.cache.hit_ratio === null ? '–' : percent(w.cache.hit_ratio)), ' from the cache'));
+      el('span', { class: w.cache.hit_ratio ? '' : 'zero' }, el('b', {}, percent(w.cache.hit_ratio || 0)), ' from the cache'));
     fill(sources, tableOf(SOURCE_TITLES, w.sources.map(sourceRow)));
     setHidden(warned, !(w.warnings && w.warnings.length)); /* where nobody contradicts anybody the chart has the room */
     setClass(above, warned.hidden ? 'grid is-one' : 'grid');
     fill(warnings, el('ol', { class: 'events', tabindex: '0', 'aria-label': 'Warnings' }, ...(w.warnings || []).map(warningRow)));
     chart.update(w);
+    if (told && by !== model.filter) showItems(told, w.config);
   };
   view.redraw = () => { chart.redraw(); if (model.status.watch) chart.update(model.status.watch); };
   view.close = () => { isOpen = false; clearTimeout(timer); chart.close(); };
@@ -210,7 +246,7 @@ const makeFreshness = () => {
 
 /* ------------------------------------------------------------------------------------- an item */
 
-const FIELD_TITLES = [['field'], ['value'], ['told by'], ['asked'], ['agree'], ['disagree']];
+const FIELD_TITLES = [['field'], ['value'], ['told by', '', 'the source that is believed'], ['asked', '', 'when it said so'], ['agree', '', 'who says the same'], ['disagree', '', 'who says what else']];
 
 const fieldRow = (name, value, p = {}) => el('tr', {}, el('td', {}, el('code', {}, name)), el('td', {}, el('strong', {}, String(value))),
   el('td', { 'data-label': 'told by' }, p.source || ''), el('td', { 'data-label': 'asked' }, p.asked ? timeAt(p.asked) : ''),

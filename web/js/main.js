@@ -28,7 +28,7 @@ const makeView = (hash, query) => {
   const provider = one && decodeURIComponent(one[1]);
   const pool = query.get('pool') || 'default';
   if (model.isFrozen) return makeReport(boot, provider, pool);
-  if (one) return makeProvider(provider, pool);
+  if (one) return makeProvider(provider, pool, query.get('key') || undefined);
   const item = hash.match(/^#\/i\/([^?]+)/);
   if (item) return makeItem(decodeURIComponent(item[1]));
   const found = VIEWS.find((v) => hash.split('?')[0] === v.hash);
@@ -52,7 +52,7 @@ const route = () => {
   rangeBox.value = model.range;
   if (view) view.close();
   view = makeView(hash, query);
-  main.replaceChildren(view.node);
+  main.replaceChildren(siftNote, view.node);
   openMenu(false);
   keepRange(views);
   const here = homeOf(hash.split('?')[0]);
@@ -60,6 +60,16 @@ const route = () => {
     if (a.hash.split('?')[0] === here) a.setAttribute('aria-current', 'page'); else a.removeAttribute('aria-current');
   });
   if (model.status) view.update();
+  sayTitle();
+};
+
+/* What a tab is called: the worst of what there is, and what it shows. A report has a name of its own. */
+const sayTitle = () => {
+  if (model.isFrozen) return;
+  const worst = model.status ? Object.keys(STATES).find((s) => model.status.keys.some((k) => k.state === s)) : 'ok';
+  const shape = worst && STATES[worst].rank < STATES.ok.rank ? `${STATES[worst].shape} ` : '';
+  const title = `${shape}${view.title ? `${view.title} · ` : ''}flyball`;
+  if (document.title !== title) document.title = title;
 };
 
 /* -------------------------------------------------------------------------------------- tools */
@@ -81,10 +91,19 @@ const isDark = () => {
   return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 };
 
-const filterBox = el('input', { type: 'search', placeholder: '/ filter', 'aria-label': 'Show only providers with this in their name', oninput: () => {
-  model.filter = filterBox.value;
+const filterBox = el('input', { type: 'search', placeholder: '/ filter', 'aria-label': 'Show only what has this in it', oninput: () => filterBy(filterBox.value) });
+const filterBy = (text) => {
+  model.filter = text;
+  setText(siftNote.firstElementChild, `Only what has “${text}” in it is shown.`);
+  setHidden(siftNote, !text);
   if (view && model.status) view.update();
-} });
+};
+/* On a phone the box is out of sight, and rows that are missing would not be missed. */
+const siftNote = el('p', { class: 'quiet sift', hidden: true }, el('span'), el('button', { type: 'button', onclick: () => {
+  filterBox.value = '';
+  filterBy('');
+  main.focus({ preventScroll: true });
+} }, 'show all'));
 const rangeBox = el('select', { 'aria-label': 'How far back charts go', onchange: () => {
   model.range = rangeBox.value;
   history.replaceState(null, '', withRange(location.hash || '#/'));
@@ -92,9 +111,11 @@ const rangeBox = el('select', { 'aria-label': 'How far back charts go', onchange
   if (view && model.status) view.update();
 } }, ...Object.entries(RANGES).map(([value, r]) => el('option', { value }, r.label)));
 const themeButton = el('button', { type: 'button', title: 'light or dark (t)', 'aria-label': 'Light or dark', onclick: () => setTheme(isDark() ? 'light' : 'dark') }, '◐');
-const helpButton = el('button', { type: 'button', title: 'keys (?)', 'aria-label': 'Keys', onclick: () => help.showModal() }, '?');
+const helpButton = el('button', { type: 'button', title: 'keys and states (?)', 'aria-label': 'Keys and states', onclick: () => help.showModal() }, '?');
 const KEYS = [['/', 'filter'], ['j k', 'next and previous provider'], ['Enter', 'open it'], ['Esc', 'back'], ['t', 'light or dark'], ['?', 'this']];
-const help = el('dialog', { 'aria-label': 'Keys' }, el('dl', { class: 'facts' }, ...KEYS.flatMap(([key, what]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)])),
+const help = el('dialog', { 'aria-labelledby': 'help-title' }, el('h2', { id: 'help-title' }, 'Keys'),
+  el('dl', { class: 'facts' }, ...KEYS.flatMap(([key, what]) => [el('dt', {}, el('kbd', {}, key)), el('dd', {}, what)])),
+  el('h2', {}, 'States'), el('dl', { class: 'facts' }, ...Object.entries(STATES).flatMap(([state, { means }]) => [el('dt', {}, stateOf(state)), el('dd', {}, means)])),
   el('form', { method: 'dialog' }, el('button', {}, 'close')));
 
 const moveFocus = (by) => {
@@ -141,12 +162,15 @@ const announce = (status) => {
 };
 
 const take = (status) => {
+  tellApart(status, model.status);
   model.status = status;
   model.at = Date.now();
   keepSparks(status.keys);
   announce(status);
-  document.title = status.keys.some((k) => k.state === 'critical') ? '■ flyball' : 'flyball';
-  if (view) view.update();
+  if (view) {
+    view.update();
+    sayTitle();
+  }
   beat();
 };
 
@@ -174,7 +198,7 @@ on('gap', () => {
 on('lost', () => {
   lost.hidden = false;
   /* Said once: what counts up beside it is for the eyes. */
-  setText(lost.firstElementChild, `Connection lost, showing ${clock(new Date(model.at))}`);
+  setText(lost.firstElementChild, `Connection lost, showing ${moment(new Date(model.at))}`);
   document.body.classList.add('is-stale');
   if (view && view.dim) view.dim();
   beat();
@@ -224,6 +248,7 @@ const start = () => {
   ['(prefers-color-scheme: dark)', '(prefers-contrast: more)', '(forced-colors: active)']
     .forEach((query) => matchMedia(query).addEventListener('change', recolor));
   model.status = boot.status || null;
+  if (model.status) tellApart(model.status, null);
   model.at = Date.now();
   route();
   if (model.isFrozen) return;

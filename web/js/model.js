@@ -5,11 +5,11 @@ const SPARK_KEPT = 60;
 
 /* What needs attention comes first. State is a colour, a word and a shape. */
 const STATES = {
-  critical: { rank: 0, shape: '■' },
-  holding: { rank: 1, shape: '‖' },
-  warning: { rank: 2, shape: '▲' },
-  ok: { rank: 3, shape: '●' },
-  idle: { rank: 4, shape: '○' },
+  critical: { rank: 0, shape: '■', means: 'it fails and is left alone, or little is left of a quota that goes too fast' },
+  holding: { rank: 1, shape: '‖', means: 'nothing may start for a second or longer' },
+  warning: { rank: 2, shape: '▲', means: 'half of a quota went too fast, or every answer is a 4xx' },
+  ok: { rank: 3, shape: '●', means: 'at work, and nothing holds it up' },
+  idle: { rank: 4, shape: '○', means: 'nothing to do' },
 };
 
 const RANGES = {
@@ -30,8 +30,27 @@ const model = {
 };
 
 const shapeOf = (state) => (STATES[state] || STATES.idle).shape;
-const idOf = (k) => `${k.provider}/${k.pool}`;
-const nameOf = (k) => (k.pool && k.pool !== 'default' ? `${k.provider}/${k.pool}` : k.provider);
+const pairOf = (k) => `${k.provider}/${k.pool}`;
+const idOf = (k) => (k.apart ? `${pairOf(k)}/${k.apart}` : pairOf(k));
+const nameOf = (k) => `${k.pool && k.pool !== 'default' ? pairOf(k) : k.provider}${k.apart ? ` ${k.apart}` : ''}`;
+
+/*
+ * Of one provider and pool there may be several, one to each credential: they are told apart by the
+ * end of its hash, or by a number where hashes are not told. What was sent is counted for all of
+ * them together, so that of one is what it has sent more than a status ago.
+ */
+const tellApart = (status, before) => {
+  const pairs = new Map();
+  status.keys.forEach((k) => pairs.set(pairOf(k), [...(pairs.get(pairOf(k)) || []), k]));
+  const old = new Map(before ? before.keys.map((k) => [idOf(k), k]) : []);
+  const passed = before ? before.began_in_s - status.began_in_s : 0; /* by the daemon's clock, with parts of a second */
+  pairs.forEach((all) => all.length > 1 && all.sort((a, b) => (b.requests || 0) - (a.requests || 0)).forEach((k, i) => {
+    k.apart = k.credential ? `…${k.credential.slice(-4)}` : `(${i + 1} of ${all.length})`;
+    if (model.isFrozen) return; /* a report has a rate for each */
+    const was = old.get(idOf(k));
+    k.rate_per_s = was && passed > 0 ? Math.max(0, k.requests - was.requests) / passed : was ? was.rate_per_s : 0;
+  }));
+};
 
 /* A link within the page: the range that was chosen goes along. */
 const RANGE_FIRST = '15m';
@@ -41,7 +60,7 @@ const withRange = (hash) => {
   if (model.range === RANGE_FIRST) values.delete('range'); else values.set('range', model.range);
   return String(values) ? `${path}?${values}` : path;
 };
-const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}${model.range === RANGE_FIRST ? '' : `&range=${model.range}`}`;
+const linkOf = (k) => `#/p/${encode(k.provider)}?pool=${encode(k.pool)}${k.apart ? `&key=${encode(k.apart)}` : ''}${model.range === RANGE_FIRST ? '' : `&range=${model.range}`}`;
 
 /* The tightest of what is stated, learned or left; `limit_by` says which. */
 const limitOf = (k) => {
@@ -74,19 +93,29 @@ const leftOf = (k) => {
 const fromNow = (inSeconds) => (model.isFrozen ? inSeconds : inSeconds - (Date.now() - model.at) / 1000);
 
 const nextOf = (k) => {
-  if (!k.enabled) return 'disabled';
+  if (!k.enabled) return 'switched off';
   if (k.may_start) return k.queued + k.in_flight > 0 ? 'now' : '-';
   if (k.next_start_in_s == null) return 'with an answer';
   const wait = fromNow(k.next_start_in_s);
   return wait > (k.state === 'ok' ? 1 : 0.05) ? `in ${span(wait)}` : 'now';
 };
 
+/* What is waited for, in words; columns have the short names that commands and metrics have as well. */
+const CAUSES = {
+  __proto__: null,
+  bucket: 'its rate', window: 'a window that is full', quota: 'its quota', hold: 'the end of a hold', concurrency: 'one under way to end',
+  breaker: 'a trial after failures', pause: 'the end of a pause after failures', asking: 'word of its quota', ramp: 'a gentle start', learned: 'what was learned',
+};
+
+/* It may start, and so little is left that it is a concern. */
+const isScarce = (k) => Boolean(k.may_start && !k.because && k.quota && STATES[k.state].rank < STATES.ok.rank);
+
 /* What holds it up; of one that is well nobody asks. */
-const causeOf = (k) => (k.enabled && k.state !== 'ok' ? k.because || (!k.may_start && k.cause) || '' : '');
+const causeOf = (k) => (k.enabled && k.state !== 'ok' ? k.because || (!k.may_start && k.cause) || (isScarce(k) ? 'little left' : '') : '');
 
 /* The sentence, with the instants that belong to it by the reader's clock. */
 const whyOf = (k) => {
-  const at = (when) => clock(new Date(when));
+  const at = (when) => moment(new Date(when));
   if (!k.why) return '';
   if (k.because === 'Retry-After') {
     const wait = Math.max(0, fromNow(k.next_start_in_s));
@@ -98,8 +127,7 @@ const whyOf = (k) => {
 
 /* Why it is as it is: what holds it up, or how little is left of one that may still start. */
 const reasonOf = (k) => {
-  const isScarce = k.may_start && !k.because && k.quota && STATES[k.state].rank < STATES.ok.rank;
-  if (!isScarce) return whyOf(k) || k.cause || '';
+  if (!isScarce(k)) return whyOf(k) || k.cause || '';
   const reset = k.quota.reset_in_s == null ? '' : `, until the reset in ${span(Math.max(0, fromNow(k.quota.reset_in_s)))}`;
   return `Only ${leftOf(k)} are left${reset}.`;
 };

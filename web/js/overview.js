@@ -18,7 +18,7 @@ const verdictOf = (status) => {
 };
 
 const figuresOf = (status) => {
-  const sent = status.keys.reduce((sum, k) => sum + k.rate_per_s, 0);
+  const sent = status.keys.reduce((sum, k) => sum + k.rate_per_s, 0); /* a rate of its own for each credential */
   const refused = status.keys.reduce((sum, k) => sum + (k.throttled || 0), 0);
   return [[`${rate(sent)}`, '/s sent', sent], [count(status.queue.active_tasks), ' in flight', status.queue.active_tasks],
     [count(status.queue.length), ' queued', status.queue.length], [count(refused), ' refused (429)', refused]];

@@ -3,34 +3,65 @@
 const ASK_AGAIN_MS = 5000;
 const INSIDE_ONLY = 'This is told at the internal listener only, to those who run the daemon. The same in a terminal:';
 
-const makePage = (title, ...kids) => ({ node: el('div', { class: 'is-page' }, el('h2', { class: 'title' }, title), ...kids),
+const makePage = (title, ...kids) => ({ title, node: el('div', { class: 'is-page' }, el('h2', { class: 'title' }, title), ...kids),
   update: () => {}, step: () => {}, redraw: () => {}, refresh: () => {}, close: () => {}, links: () => [] });
 
+/* A title: its word, a class, and a hint for those who ask what it means. */
 const tableOf = (titles, rows) => el('div', { class: 'panel is-table' }, el('table', { class: 'cards' },
-  el('thead', {}, el('tr', {}, ...titles.map(([t, css]) => el('th', { scope: 'col', class: css || null }, t)))), el('tbody', {}, ...rows)));
+  el('thead', {}, el('tr', {}, ...titles.map(([t, css, hint]) => el('th', { scope: 'col', class: css || null, title: hint || null }, t)))), el('tbody', {}, ...rows)));
+
+/* Only the rows with this in them; what is folded away is opened for it. */
+const sift = (holder) => {
+  const wanted = model.filter.toLowerCase();
+  holder.querySelectorAll('tbody tr').forEach((row) => setHidden(row, !row.textContent.toLowerCase().includes(wanted)));
+  if (wanted) holder.querySelectorAll('details').forEach((d) => { d.open = true; });
+};
+
+/* Sifted when it is filled and when the filter changes, not with every status. */
+const makeSifted = (holder) => {
+  let by = '';
+  return (isNew) => {
+    if (model.filter === by && !(isNew && by)) return;
+    by = model.filter;
+    sift(holder);
+  };
+};
 
 /* A page that asks for its own figures, again and again while it is shown. */
 const makeAsked = (title, path, inTerminal, show) => {
   const holder = el('div', {}, el('p', { class: 'empty quiet' }, 'Asking …'));
   const view = makePage(title, holder);
+  const sifted = makeSifted(holder);
   let timer = 0;
   let isOpen = true;
+  let isShown = false; /* that is kept, whatever comes after it */
   let last = '';
   const put = (text, make) => {
     if (text === last) return;
     last = text;
     fill(holder, make());
+    sifted(true);
+  };
+  const fail = (title) => isShown || put(title, () => emptyState(title, 'It is asked again every few seconds.'));
+  const take = (answer, text) => {
+    if (answer.status === 202) return; /* it is being read */
+    if (answer.status !== 200) {
+      fail(`The daemon answers ${answer.status}`);
+      return;
+    }
+    put(text, () => show(JSON.parse(text)));
+    isShown = true;
   };
   const ask = async () => {
     if (!document.hidden) {
       try {
         const answer = await fetch(path);
-        const text = await answer.text();
-        if (answer.status === 200) put(text, () => show(JSON.parse(text)));
-      } catch { put('lost', () => emptyState('The daemon does not answer', 'It is asked again every few seconds.')); }
+        take(answer, await answer.text());
+      } catch { fail('The daemon does not answer'); }
     }
     if (isOpen) timer = setTimeout(ask, last ? ASK_AGAIN_MS : 300);
   };
+  view.update = () => sifted(false);
   view.close = () => { clearTimeout(timer); isOpen = false; };
   if (model.status.host) ask();
   else fill(holder, emptyState('Not told here', INSIDE_ONLY, inTerminal));
@@ -40,8 +71,8 @@ const makeAsked = (title, path, inTerminal, show) => {
 /* ------------------------------------------------------------------------------------ batches */
 
 const batchEnd = (b) => {
-  if (b.running) return b.eta_in_s > 0 ? `in ${span(b.eta_in_s)}` : 'running';
-  return b.exit == null ? 'ended' : `ended, exit ${b.exit}`;
+  if (b.running) return b.eta_in_s > 0 ? `in ${span(b.eta_in_s)}` : 'not known';
+  return b.exit == null ? '-' : `exit ${b.exit}`;
 };
 
 const batchItems = (b) => {
@@ -60,26 +91,31 @@ const batchBar = (b) => {
 
 const batchRow = (b) => el('tr', { 'data-key': b.name },
   el('td', {}, el('strong', {}, b.name)),
-  el('td', {}, stateOf(b.state, b.running ? b.state : 'not running')),
+  el('td', {}, stateOf(b.state, b.running ? b.state : b.exit == null ? 'not running' : 'ended')),
   el('td', { class: 'items' }, batchBar(b), el('span', {}, batchItems(b))),
   el('td', { 'data-label': 'failed', class: b.items.failed ? 'number' : 'number zero' }, count(b.items.failed)),
   el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, b.items.deferred ? el('a', { href: withRange('#/deferred') }, count(b.items.deferred)) : '0'),
   el('td', { 'data-label': 'rate', class: 'number' }, `${rate(b.rate_per_s)}/s`),
-  el('td', { 'data-label': 'until' }, batchEnd(b)),
+  el('td', { 'data-label': 'until', class: 'until', title: b.exit === 0 ? 'all of it is done' : null }, batchEnd(b)),
   el('td', { class: 'why' }, b.bound_by ? `bound by ${b.bound_by}` : ''));
 
-const BATCH_TITLES = [['batch'], ['state'], ['items'], ['failed', 'number'], ['deferred', 'number'], ['rate', 'number'], ['until'], ['why']];
+const BATCH_TITLES = [['batch'], ['state', '', 'the worst of what it asks'], ['items', '', 'that have ended, of all'], ['failed', 'number'], ['deferred', 'number', 'put off to a later run'],
+  ['rate', 'number', 'items a second'], ['until', '', 'when it will have ended'], ['why', '', 'what it cannot go faster than']];
 
 const makeBatches = () => {
   const holder = el('div');
   const view = makePage('Batches', holder);
+  const sifted = makeSifted(holder);
   let last = '';
   view.update = () => {
     const now = JSON.stringify(model.status.batches);
-    if (now === last) return;
+    sifted(now !== last && show(now));
+  };
+  const show = (now) => {
     last = now;
     fill(holder, model.status.batches.length ? tableOf(BATCH_TITLES, model.status.batches.map(batchRow))
       : emptyState('No batch yet', 'A batch is a list of URLs that the daemon works through. Try:', EMPTY_COMMAND));
+    return true;
   };
   return view;
 };
@@ -90,12 +126,17 @@ const deferredRow = (r) => el('tr', { 'data-key': `${r.list} ${r.id}` },
   el('td', {}, el('strong', {}, r.place || r.id)),
   el('td', { 'data-label': 'item' }, r.id),
   el('td', { 'data-label': 'not before' }, r.not_before ? timeAt(r.not_before) : 'not known',
-    r.not_before_in_s > 0 ? el('span', { class: 'quiet reset' }, `in ${span(r.not_before_in_s)}`) : null),
+    r.not_before ? el('span', { class: 'quiet reset' }, r.not_before_in_s > 0 ? `in ${span(r.not_before_in_s)}` : 'that is past') : null),
   el('td', { 'data-label': 'of' }, r.list),
   el('td', { class: 'why' }, r.reason));
 
+const DEFERRED_TITLES = [['where to'], ['item', '', 'its name in the list'], ['not before', '', 'when its provider may take it'], ['of', '', 'the list that it is in'], ['why']];
+
+const DEFERRED_MOST = 500; /* that a daemon tells */
+
 const makeDeferred = () => makeAsked('Deferred work', 'view/deferred', 'flyball deferred', (answer) => (answer.deferred.length
-  ? el('div', {}, tableOf([['where to'], ['item'], ['not before'], ['of'], ['why']], answer.deferred.map(deferredRow)),
+  ? el('div', {}, tableOf(DEFERRED_TITLES, answer.deferred.map(deferredRow)),
+    answer.deferred.length < DEFERRED_MOST ? null : el('p', { class: 'quiet more' }, `These ${DEFERRED_MOST} come first; all of them: `, command('flyball deferred')),
     el('p', { class: 'quiet more' }, 'It is run by the same ', el('code', {}, 'flyball fetch'), ' command with ', el('code', {}, '--deferred'), '.'))
   : emptyState('Nothing was put off', 'An item is deferred where its provider cannot take it before a bound that you set; here you see until when.')));
 
@@ -119,12 +160,13 @@ const rulesOf = (r) => el('dl', { class: 'facts' },
   ...fact('again', `after ${span(r.every_s)} at the soonest`),
   ...fact('sent to', [r.webhook && 'a webhook', r.command && 'a command'].filter(Boolean).join(' and ') || 'the audit and the log only'));
 
-const historyRow = (e) => el('li', {}, timeAt(e.at),
-  el('span', { class: `shape state-${e.kind === 'alert' ? 'warning' : 'ok'}`, 'aria-hidden': 'true' }, shapeOf(e.kind === 'alert' ? 'warning' : 'ok')),
-  el('span', {}, e.kind === 'grade' ? `grade ${e.text}` : e.text));
+const historyRow = (e) => {
+  const state = e.kind === 'grade' ? gradeState(e.outcome) : 'warning';
+  return el('li', {}, timeAt(e.at), el('span', { class: `shape state-${state}`, 'aria-hidden': 'true' }, shapeOf(state)), el('span', {}, inWords(e)));
+};
 
 const makeAlerts = () => makeAsked('Alerts', 'view/alerts', 'flyball audit', (answer) => el('div', {},
-  answer.now.length ? tableOf([['level'], ['provider/pool'], ['what'], ['rule'], ['told']], answer.now.map(alertRow))
+  answer.now.length ? tableOf([['level'], ['provider/pool'], ['what', '', 'how it stands now'], ['rule', '', 'the threshold that it is past'], ['told', '', 'when somebody was told of it']], answer.now.map(alertRow))
     : showVerdict(el('p'), 'ok', 'Nothing is past a threshold now.'),
   grid(panel('Told so far, newest first', answer.events.length ? el('ol', { class: 'events' }, ...answer.events.map(historyRow))
     : el('p', { class: 'quiet' }, 'No alert since the start.')), panel('Rules', rulesOf(answer.rules)))));
@@ -133,8 +175,8 @@ const makeAlerts = () => makeAsked('Alerts', 'view/alerts', 'flyball audit', (an
 
 const makeAudit = () => makeAsked('Audit', 'view/audit?json=1', 'flyball audit', (answer) => (answer.events.length
   ? tableOf([['time'], ['what'], ['cause'], ['provider/pool'], ['in words']], answer.events.map((e) => el('tr', { 'data-key': `${e.at} ${e.kind} ${e.text}` },
-    el('td', {}, timeAt(e.at)), el('td', {}, el('strong', {}, e.kind)), el('td', {}, e.cause || ''),
-    el('td', {}, e.provider ? nameOf(e) : ''), el('td', { class: 'why' }, e.text || ''))))
+    el('td', {}, timeAt(e.at)), el('td', {}, el('strong', {}, e.kind)), el('td', {}, (e.text || '').startsWith(e.cause) ? '' : e.cause || ''),
+    el('td', {}, e.provider ? nameOf(e) : ''), el('td', { class: 'why' }, inWords(e)))))
   : emptyState('Nothing yet', 'What was recycled, reloaded, switched or raised is kept here.')));
 
 /* ----------------------------------------------------------------------------------- settings */
@@ -156,7 +198,7 @@ const originCell = (origin) => {
 const settingRow = ([path, value, origin]) => el('tr', {}, el('td', { class: 'key' }, el('code', {}, path)),
   el('td', { class: 'value' }, Array.isArray(value) ? value.join(', ') : String(value)), originCell(origin));
 
-const SETTING_TITLES = [['setting'], ['value'], ['from']];
+const SETTING_TITLES = [['setting'], ['value'], ['from', '', 'who has said so: a file and its line, a flag, the environment, a preset']];
 
 /* What somebody said comes first; defaults are there for those who look for them. */
 const showSettings = (answer) => {

@@ -24,28 +24,42 @@ const grid = (...kids) => el('div', { class: 'grid' }, ...kids);
 /* Three of the same width, each with panels below each other. */
 const columns = (...all) => el('div', { class: 'grid is-three' }, ...all.map((kids) => el('div', { class: 'column' }, ...kids)));
 
-/* A command with a button that copies it. */
-const command = (text) => el('span', { class: 'command' }, el('code', {}, text),
-  el('button', { type: 'button', 'aria-label': `Copy: ${text}`, onclick: (e) => {
-    if (navigator.clipboard) navigator.clipboard.writeText(text).then(() => { e.target.textContent = 'copied'; }, () => {});
-  } }, 'copy'));
+/* A command with a button that copies it; where a page may not, it is selected, to be copied by hand. */
+const command = (text) => {
+  const code = el('code', {}, text);
+  const button = el('button', { type: 'button', 'aria-label': `Copy: ${text}` }, 'copy');
+  const say = (word) => {
+    setText(button, word);
+    setTimeout(() => setText(button, 'copy'), 2000);
+  };
+  const select = () => {
+    getSelection().selectAllChildren(code);
+    say('Ctrl+C');
+  };
+  button.addEventListener('click', () => (navigator.clipboard
+    ? navigator.clipboard.writeText(text).then(() => say('copied'), select) : select()));
+  return el('span', { class: 'command' }, code, button);
+};
 
 const emptyState = (title, hint, run) => el('div', { class: 'empty' },
   el('p', { class: 'empty-shape', 'aria-hidden': 'true' }, '○'), el('p', { class: 'empty-title' }, title),
   hint ? el('p', { class: 'quiet' }, hint) : null, run ? command(run) : null);
+
+/* How much of a concern it is how little is left: that of the state, where it has one because of this. */
+const levelOf = (k, of) => (of && of === k.quota && isScarce(k) ? k.state : '');
 
 /* What is left of a quota: a bar, and a notch where the reserve begins. */
 const makeQuotaBar = () => {
   const fill = el('i');
   const notch = el('b', { hidden: true });
   const node = el('span', { class: 'bar', role: 'img' }, fill, notch);
-  const update = (q) => {
+  const update = (q, level) => {
     setHidden(node, !q);
     if (!q) return;
     const share = Math.max(0, Math.min(1, q.remaining / q.limit));
     const kept = q.reserve ? Math.min(1, q.reserve / q.limit) : 0;
     setStyle(fill, 'width', `${(share * 100).toFixed(1)}%`);
-    setClass(node, `bar${share <= kept ? ' is-out' : share < 0.1 ? ' is-low' : ''}`);
+    setClass(node, `bar${share <= kept || level === 'critical' ? ' is-out' : level === 'warning' ? ' is-low' : ''}`);
     setAttr(node, 'aria-label', `${count(q.remaining)} of ${count(q.limit)} left${kept ? `, ${count(q.reserve)} kept in reserve` : ''}`);
     setHidden(notch, !kept);
     if (kept) {

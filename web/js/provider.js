@@ -9,12 +9,12 @@ const waitFigures = (w) => (w && w.count ? el('p', { class: 'figures' }, el('spa
 
 const waitBar = (waits, waited) => {
   const total = waits.reduce((sum, w) => sum + w.seconds, 0);
-  if (!total) return el('p', { class: 'quiet' }, 'Nothing has waited.');
+  if (!total) return el('p', { class: 'quiet' }, 'Nothing that was sent has waited.');
   const shares = waits.filter((w) => w.seconds / total >= 0.005).sort((a, b) => b.seconds - a.seconds);
   const list = el('ul', { class: 'waits' }, ...shares.map((w) => {
     const part = el('i');
     part.style.width = `${(w.seconds / total) * 100}%`;
-    return el('li', {}, el('span', {}, w.cause), el('span', { class: 'track', 'aria-hidden': 'true' }, part),
+    return el('li', { title: CAUSES[w.cause] ? `waited for ${CAUSES[w.cause]}` : null }, el('span', {}, w.cause), el('span', { class: 'track', 'aria-hidden': 'true' }, part),
       el('b', {}, `${Math.round((w.seconds / total) * 100)} %`), el('span', { class: 'quiet' }, span(w.seconds)));
   }));
   return el('div', {}, waitFigures(waited), list);
@@ -28,11 +28,16 @@ const trim = (buckets) => {
   return buckets.slice(Math.max(0, from - 1), buckets.findLastIndex((b) => b.count) + 2);
 };
 
+/* The same for those who do not see bars. */
+const latencyTable = (buckets) => el('div', { class: 'unseen' }, el('table', {}, el('caption', {}, 'Answers by how long they took'),
+  el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'took at most'), el('th', { scope: 'col' }, 'answers'))),
+  el('tbody', {}, ...buckets.map((b) => el('tr', {}, el('th', { scope: 'row' }, b.le == null ? 'any time' : took(b.le)), el('td', {}, count(b.count)))))));
+
 const latencyBars = (latency) => {
   if (!latency || !latency.count) return el('p', { class: 'quiet' }, 'No answer yet.');
   const buckets = trim(latency.buckets).slice(0, LATENCY_MAX_BARS);
   const most = Math.max(...buckets.map((b) => b.count), 1);
-  const bars = el('div', { class: 'bars', role: 'img', 'aria-label': `Latency of ${count(latency.count)} answers by size, on a logarithmic scale` },
+  const bars = el('div', { class: 'bars', 'aria-hidden': 'true' },
     ...buckets.map((b) => {
       const bar = el('i', { title: `up to ${b.le == null ? 'any' : took(b.le)}: ${count(b.count)}` });
       bar.style.height = `${Math.max(b.count ? 4 : 1, (Math.log1p(b.count) / Math.log1p(most)) * 100)}%`;
@@ -41,8 +46,9 @@ const latencyBars = (latency) => {
   const ends = el('p', { class: 'bars-axis', 'aria-hidden': 'true' }, el('span', {}, `≤ ${took(buckets[0].le)}`),
     el('span', {}, `≤ ${took((buckets.findLast((b) => b.le != null) || buckets[0]).le)}`));
   const figures = [['p50', latency.p50_s], ['p95', latency.p95_s], ['p99', latency.p99_s]];
-  return el('div', {}, el('p', { class: 'figures' }, ...figures.map(([name, s]) => el('span', {}, el('b', {}, took(s)), ` ${name}`)),
-    el('span', { class: 'quiet' }, `of ${count(latency.count)} answers`)), bars, ends);
+  return el('figure', { class: 'latency', 'aria-label': `How long ${count(latency.count)} answers took, on a logarithmic scale` },
+    el('figcaption', { class: 'figures' }, ...figures.map(([name, s]) => el('span', {}, el('b', {}, took(s)), ` ${name}`)),
+      el('span', { class: 'quiet' }, `of ${count(latency.count)} answers`)), bars, ends, latencyTable(buckets));
 };
 
 const learnedText = (k) => {
@@ -54,10 +60,10 @@ const learnedText = (k) => {
 
 const breakerText = (k) => {
   if (!k.breaker_open) return 'closed';
-  return k.breaker_until ? `open, one trial at ${clock(new Date(k.breaker_until))}` : 'open, a trial is on its way';
+  return k.breaker_until ? `open, one trial at ${moment(new Date(k.breaker_until))}` : 'open, a trial is on its way';
 };
 
-const refusedText = (k) => `${k.throttled_1h == null ? '' : `${count(k.throttled_1h)} in 1 h, `}${count(k.throttled || 0)} of ${count(k.requests || 0)} requests since the start`;
+const refusedText = (k) => `${k.throttled_1h == null || k.apart ? '' : `${count(k.throttled_1h)} in 1 h, `}${count(k.throttled || 0)} of ${count(k.requests || 0)} requests since the start`;
 
 const refusalText = (r) => [timeAt(r.at), ` (${r.status}${r.retry_after_s ? `, Retry-After ${Math.ceil(r.retry_after_s)}` : ''})`];
 
@@ -72,20 +78,22 @@ const factsOf = (k) => el('dl', { class: 'facts' },
   ...(k.told_by ? fact('told by', k.told_by) : []),
   ...fact(k.learned || !k.spec ? 'learned' : 'limit', learnedText(k)));
 
+const poolOf = (k) => (k.apart ? `${k.pool} ${k.apart}` : k.pool);
+
 /* Bars of all pools, as the server told them. */
 const leftRow = (k, of) => {
   const bar = makeQuotaBar();
-  bar.update(of);
+  bar.update(of, levelOf(k, of));
   const reset = of.reset_in_s != null ? `${of === k.window ? 'one more' : 'resets'} in ${span(Math.max(0, fromNow(of.reset_in_s)))}` : '';
   const kept = of.reserve ? `${count(of.reserve)} kept in reserve` : '';
-  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.quota && k.window ? `${k.pool}, ${of === k.window ? 'window' : 'quota'}` : k.pool), el('b', {}, amountOf(k, of))), bar.node,
+  return el('div', { class: 'left-row' }, el('p', {}, el('span', {}, k.quota && k.window ? `${poolOf(k)}, ${of === k.window ? 'window' : 'quota'}` : poolOf(k)), el('b', {}, amountOf(k, of))), bar.node,
     el('p', { class: 'quiet' }, [reset, kept].filter(Boolean).join(', ')));
 };
 
 const leftRows = (keys) => {
   const told = keys.filter((k) => k.quota || k.window);
   if (told.length) return el('div', {}, ...told.flatMap((k) => [k.quota, k.window].filter(Boolean).map((of) => leftRow(k, of))));
-  return el('p', { class: 'quiet' }, keys.some((k) => k.learned) ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
+  return el('p', { class: 'quiet' }, keys.some((k) => k.learned && !k.learning) ? 'The server does not tell what is left; the limit was learned.' : 'The server has not told what is left.');
 };
 
 const LEVELS = ['high', 'live', 'imminent', 'normal', 'background'];
@@ -115,7 +123,7 @@ const queueBar = (k, set) => {
   bar, total ? el('ul', { class: 'shares' }, ...names) : null);
 };
 
-const makeProvider = (provider, pool) => {
+const makeProvider = (provider, pool, apart) => {
   const back = el('p', { class: 'back' }, el('a', { href: withRange('#/') }, '‹ all providers'));
   const title = el('h2', { class: 'title' });
   const pools = el('nav', { class: 'pools', 'aria-label': 'Pools' });
@@ -128,21 +136,25 @@ const makeProvider = (provider, pool) => {
     columns([panel('What is left', parts.left), panel('Queue', parts.queue)],
       [panel('Waits by cause, since the start', parts.waits), panel('Latency, since the start', parts.latency)],
       [panel('Now', parts.facts)]), more);
-  const missing = el('p', { class: 'empty', hidden: true }, `There is no provider ${provider} now.`);
-  const view = { node: el('div', {}, back, missing, body) };
+  const missing = emptyState(`There is no provider ${provider} now`, 'It comes back with its first request.');
+  missing.hidden = true;
+  const view = { title: provider, node: el('div', {}, back, missing, body) };
   let chart = null;
 
-  const shownKey = () => keysOf(provider).find((one) => one.pool === pool) || keysOf(provider)[0];
+  const shownKey = () => {
+    const all = keysOf(provider).filter((one) => one.pool === pool);
+    return all.find((one) => one.apart === apart) || all[0] || keysOf(provider)[0];
+  };
   const showChart = (k) => {
     if (chart && idOf(chart.key) === idOf(k) && chart.range === model.range) return;
     if (chart) chart.close();
     chart = makeChart(k, model.range);
-    plot.replaceChildren(el('header', {}, el('h2', {}, 'Sent against the limit'), el('span', { class: 'quiet' }, `last ${RANGES[model.range].label}`)), chart.figure);
+    plot.replaceChildren(el('header', {}, el('h2', {}, 'Sent against the limit'), el('span', { class: 'quiet' }, `last ${RANGES[model.range].label}${k.apart ? ', all credentials together' : ''}`)), chart.figure);
     chart.start(null);
   };
   const showPools = (keys, k) => {
     fill(pools, ...(keys.length < 2 ? [] : keys.map((other) =>
-      el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, el('span', { class: `shape state-${other.state}`, 'aria-hidden': 'true' }, shapeOf(other.state)), el('span', { class: 'unseen' }, `${other.state} `), other.pool))));
+      el('a', { href: linkOf(other), 'aria-current': idOf(other) === idOf(k) ? 'true' : null }, el('span', { class: `shape state-${other.state}`, 'aria-hidden': 'true' }, shapeOf(other.state)), el('span', { class: 'unseen' }, `${other.state} `), poolOf(other)))));
     setHidden(pools, keys.length < 2);
   };
   const sayWhy = (k) => showVerdict(why, k.state, reasonOf(k) || (k.queued + k.in_flight ? 'Nothing waits.' : 'Nothing to do.'));
@@ -159,6 +171,7 @@ const makeProvider = (provider, pool) => {
     const k = shownKey();
     setClass(view.node, k ? '' : 'is-empty');
     setHidden(missing, Boolean(k));
+    view.title = k ? nameOf(k) : provider;
     setHidden(body, !k);
     if (!k) return;
     const set = (model.status.failures || []).find((f) => f.provider === k.provider && f.pool === k.pool) || {};

@@ -147,6 +147,7 @@ const startStream = () => {
       rest();
       return;
     }
+    stream.heard = Date.now(); /* nobody listened: that was no silence */
     lead();
     catchUp();
   });

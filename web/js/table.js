@@ -17,6 +17,7 @@ const stateCell = (cell) => {
     setText(shape, shapeOf(k.state));
     setText(word, ` ${k.state}`);
     setClass(cell, `state state-${k.state}`);
+    setAttr(cell, 'title', (STATES[k.state] || STATES.idle).means);
   } };
 };
 
@@ -33,6 +34,7 @@ const rateCell = (cell) => {
   return { update: (k) => {
     setText(figures, rateOf(k));
     setText(sure, sureOf(k));
+    setClass(sure, k.limit_by === 'learned' && !k.limit_told ? 'quiet sure is-guess' : 'quiet sure');
     setAttr(cell, 'title', `${rateOf(k)} ${sureOf(k)}`.trim());
   } };
 };
@@ -44,10 +46,10 @@ const leftCell = (cell) => {
   cell.append(el('div', {}, bar.node, figures, reset));
   return { update: (k) => {
     const of = boundOf(k);
-    bar.update(of);
+    bar.update(of, levelOf(k, of));
     setText(figures, leftOf(k));
     setAttr(figures, 'title', leftOf(k));
-    setClass(cell, leftOf(k) ? 'left' : 'left is-none');
+    setClass(cell, of ? 'left' : leftOf(k) ? 'left is-words' : 'left is-none');
     const at = of && of.reset_in_s != null ? Math.max(0, fromNow(of.reset_in_s)) : null;
     setText(reset, at == null ? '' : `${of === k.window ? 'one more' : 'resets'} in ${span(at, 1)}`);
     setAttr(reset, 'title', reset.textContent);
@@ -56,33 +58,40 @@ const leftCell = (cell) => {
 
 const numberCell = (of) => (cell) => ({ update: (k) => {
   setText(cell, count(of(k)));
+  setAttr(cell, 'title', of(k) < 100000 ? '' : count(of(k))); /* it may be cut off */
   setClass(cell, of(k) ? 'number' : 'number zero');
 } });
 
 const whyCell = (cell) => ({ update: (k) => {
   setText(cell, causeOf(k));
-  setAttr(cell, 'title', whyOf(k));
+  setAttr(cell, 'title', reasonOf(k));
+} });
+
+const nextCell = (cell) => ({ update: (k) => {
+  const next = nextOf(k);
+  setText(cell, next);
+  setClass(cell, next === '-' ? 'next is-none' : 'next');
 } });
 
 const LIVE_COLUMNS = [
-  { title: 'provider/pool', css: 'name', make: nameCell },
-  { title: 'state', css: 'state', make: stateCell },
+  { title: 'provider/pool', hint: 'who is asked, and which of its budgets that takes', css: 'name', make: nameCell },
+  { title: 'state', hint: 'those that need attention come first', css: 'state', make: stateCell },
   { title: 'last minute', hint: 'sent a second, against the limit', css: 'trend', make: sparkCell },
   { title: 'rate / limit', hint: 'sent a second now; the tightest of what is stated, learned (~, and how sure that is), or left of a window or quota', css: 'rate', label: 'rate', make: rateCell },
   { title: 'left', hint: 'of the quota that the server tells, or of the window that is full', css: 'left', make: leftCell },
-  { title: 'next start', css: 'next', make: text(nextOf), isTicking: true },
-  { title: 'queued', css: 'number', label: 'queued', make: numberCell((k) => k.queued) },
+  { title: 'next start', hint: 'when the next request may leave', css: 'next', make: nextCell, isTicking: true },
+  { title: 'queued', hint: 'what waits for its turn', css: 'number', label: 'queued', make: numberCell((k) => k.queued) },
   { title: '429s', hint: 'refused for rate since the start', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
   { title: 'why', hint: 'what the next start waits for', css: 'why', make: whyCell },
 ];
 
 const RUN_COLUMNS = [
-  { title: 'provider/pool', css: 'name', make: nameCell },
-  { title: 'sent', css: 'number', label: 'sent', make: numberCell((k) => k.requests || 0) },
+  { title: 'provider/pool', hint: 'who was asked, and which of its budgets that took', css: 'name', make: nameCell },
+  { title: 'sent', hint: 'requests, with those that were sent again', css: 'number', label: 'sent', make: numberCell((k) => k.requests || 0) },
   { title: '429s', hint: 'refused for rate', css: 'number', label: '429s', make: numberCell((k) => k.throttled || 0) },
   { title: 'mean rate / limit', hint: 'over the whole run; the limit at its end', css: 'rate', label: 'rate', make: rateCell },
-  { title: 'left at the end', css: 'left', make: leftCell },
-  { title: 'waited for at the end', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : whyOf(k) || k.cause || '')) },
+  { title: 'left at the end', hint: 'of the quota that the server told, or of a window', css: 'left', make: leftCell },
+  { title: 'waited for at the end', hint: 'what was not done waited for this', css: 'why', make: text((k) => (k.may_start || !(k.queued + k.in_flight) ? '' : whyOf(k) || k.cause || '')) },
 ];
 
 /*

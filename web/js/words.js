@@ -72,9 +72,14 @@ const two = (n) => String(n).padStart(2, '0');
 const clock = (date) => `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 const absolute = (date) => `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clock(date)}`;
 
+/* By the clock; of another day with its date, or three in the morning would be that of any night. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const moment = (date, now = new Date()) => (date.toDateString() === now.toDateString() ? clock(date)
+  : `${date.getDate()} ${MONTHS[date.getMonth()]}${date.getFullYear() === now.getFullYear() ? '' : ` ${date.getFullYear()}`} ${clock(date)}`);
+
 /* An instant by the clock, with its date and zone for those who ask. */
 const timeAt = (when) => {
   const date = new Date(when);
   return el('time', { datetime: date.toISOString(), title: `${absolute(date)} (${date.toISOString()})` },
-    clock(date));
+    moment(date));
 };

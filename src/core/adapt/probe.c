@@ -91,15 +91,14 @@ static bool note_pause(struct probe *p, const struct ask *q, float idle_s)
     return p->phase != PROBE_FIRST || fb_probe_was_told(p); /* a first climb keeps its pace */
 }
 
-/* Whether a window that headers tell of lets the next wait. */
-static bool told_slot(struct probe *p, int64_t now_ns)
+/* Whether a window that headers tell of changes the pace. */
+static bool told_slot(struct probe *p, const struct ask *q)
 {
-    if (p->told_until_ns >= now_ns)
-        return fb_probe_take_slot(p, now_ns);
-    if (p->told_until_ns != FB_LONG_AGO)
-        fb_probe_forget_slots(p, now_ns);
-    p->told_until_ns = FB_LONG_AGO; /* that window is over */
-    return false;
+    if (p->told_until_ns >= q->now_ns)
+        return fb_probe_take_slot(p, q->now_ns, q->cost);
+    bool is_over = p->told_until_ns != FB_LONG_AGO;
+    p->told_until_ns = FB_LONG_AGO; /* that window */
+    return is_over && fb_probe_forget_slots(p, q->now_ns);
 }
 
 static bool probe_on_grant(union controller_state *c, struct pace *pace, const struct ask *q)
@@ -108,14 +107,14 @@ static bool probe_on_grant(union controller_state *c, struct pace *pace, const s
     float idle_s = fb_secs(q->now_ns - fb_max64(p->next_ns, p->block_ns));
 
     assert(pace->rate > 0.0 && q->cost >= 1);
-    bool waits = told_slot(p, q->now_ns);
+    bool is_other = told_slot(p, q);
     if (p->since_refusal < INT32_MAX)
         p->since_refusal++;
     note_id(p, (uint16_t)q->id);
     p->next_ns = fb_after(q->now_ns, fb_span((double)q->cost / pace->rate));
     if (p->episode == EPISODE_WAITING)
         begin_ping(p, q->now_ns);
-    else if (!note_pause(p, q, idle_s) && !waits)
+    else if (!note_pause(p, q, idle_s) && !is_other)
         return false;
     return fb_probe_sync(p, pace);
 }
@@ -242,11 +241,19 @@ static bool was_told(const struct answer *a)
            o->reset_ns - a->now_ns <= FB_RESET_MAX;
 }
 
+static void hear(struct probe *p, const struct answer *a, bool refused)
+{
+    if (a->ample)
+        fb_probe_need_not_be_told(p, a->now_ns);
+    else
+        fb_probe_told(p, a, refused);
+}
+
 /* As long as all goes well and it is told what is left. */
 static void keep_slots(struct probe *p, const struct answer *a, bool served)
 {
     if (!served || p->told_until_ns < a->now_ns)
-        fb_probe_forget_slots(p, a->now_ns);
+        (void)fb_probe_forget_slots(p, a->now_ns);
 }
 
 static bool probe_on_outcome(union controller_state *c, struct pace *pace, const struct answer *a)
@@ -263,7 +270,7 @@ static bool probe_on_outcome(union controller_state *c, struct pace *pace, const
     bool served = was_served(a);
     keep_slots(p, a, served);
     if (was_told(a))
-        fb_probe_told(p, a, refused);
+        hear(p, a, refused);
     if (served)
         on_success(p, a);
     else if (refused)

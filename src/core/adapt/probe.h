@@ -21,7 +21,7 @@
 
 /* What the present limit is worth. */
 enum probe_phase {
-    PROBE_FIRST,   /* no limit met yet: climbing */
+    PROBE_FIRST,   /* no limit known yet: climbing */
     PROBE_SETTLED, /* measured */
     PROBE_TRIAL,   /* a raise believed after one refusal, the next one decides */
     PROBE_DOUBT,   /* measured from a few requests only: tried again soon */
@@ -74,11 +74,12 @@ struct probe {
     int64_t refused_ns; /* when it began */
     int64_t block_ns;   /* no ping before */
     union {
-        int64_t pinged_ns;     /* in an episode: when the last ping left */
-        struct {               /* else */
-            uint16_t log_bin;  /* the latest of the log */
-            uint16_t slot_bin; /* the latest of the slots ... */
-            bool slotted;      /* ... if those are kept */
+        int64_t pinged_ns;       /* in an episode: when the last ping left */
+        struct {                 /* else */
+            uint16_t log_bin;    /* the latest of the log */
+            uint16_t slot_bin;   /* the latest of the slots ... */
+            bool slotted;        /* ... if those are kept */
+            uint8_t told_wait_s; /* the last wait that was told; 0: none was */
         };
     };
 
@@ -151,20 +152,20 @@ struct probe {
     bool noise_known;      /* it was noisy here not long ago */
     bool moves;            /* the limit was seen to fall after it had held: it may again */
 
-    uint8_t episode : 2;      /* enum probe_episode */
-    uint8_t echoes : 2;       /* refusals right after an opening, in a row */
-    uint8_t quotas : 3;       /* spent at once since idling */
-    bool answered : 1;        /* an answer was seen */
-    uint8_t failed_row : 5;   /* failures in a row that say nothing about the rate */
-    bool opening_seen : 1;    /* a window was seen to open */
-    bool bursting : 1;        /* since idling nothing was refused and no look begun */
-    bool looked : 1;          /* a limit held for a while since total_ns */
-    uint8_t cuts : 3;         /* of the limit, one soon after the other; 7 are many */
-    bool stood : 1;           /* the limit held for long before the refusals at hand */
-    bool outage : 1;          /* this episode began with failures, not with a refusal */
-    bool forgiven : 1;        /* a refusal in this step of a look was taken for chance */
-    bool told_when : 1;       /* this episode: Retry-After said when it opens */
-    bool closed : 1;          /* this episode: what was under way at first was all refused */
+    uint8_t episode : 2;    /* enum probe_episode */
+    uint8_t echoes : 2;     /* refusals right after an opening, in a row */
+    uint8_t quotas : 3;     /* spent at once since idling */
+    bool answered : 1;      /* an answer was seen */
+    uint8_t failed_row : 5; /* failures in a row that say nothing about the rate */
+    bool opening_seen : 1;  /* a window was seen to open */
+    bool bursting : 1;      /* since idling nothing was refused and no look begun */
+    bool looked : 1;        /* a limit held for a while since total_ns */
+    uint8_t cuts : 3;       /* of the limit, one soon after the other; 7 are many */
+    bool stood : 1;         /* the limit held for long before the refusals at hand */
+    bool outage : 1;        /* this episode began with failures, not with a refusal */
+    bool forgiven : 1;      /* a refusal in this step of a look was taken for chance */
+    bool told_when : 1;     /* this episode: Retry-After said when it opens */
+    bool closed : 1; /* all of that under way was refused; if told_when: to wait as the last time */
     uint8_t failed_pings : 4; /* refused, in this episode */
     bool put_off : 1;         /* the next look, because of a pause */
     uint8_t soft_row : 3;     /* bare 403s or 503s that slowing down did not end */
@@ -172,5 +173,11 @@ struct probe {
 
 /* The limit that people are told of: a bucket that tells what it holds may bear a higher pace. */
 float fb_probe_limit_shown(const struct probe *p);
+
+/* Whether no limit was met, nor is what a server tells taken for it. */
+bool fb_probe_is_unmet(const struct probe *p);
+
+/* Nothing is measured yet, but the climb was refused more than once: the pace is near the limit. */
+bool fb_probe_is_near(const struct probe *p);
 
 #endif

@@ -17,9 +17,10 @@
 
 #include "core/adapt/probe_parts.h"
 
-#define SOME 12.0f /* requests: fewer are the same by chance */
-#define MANY 30.0f /* requests: fewer measure badly */
-#define MADE 2.5f  /* requests that a bucket would have made until a ping that is refused */
+#define SOME 12.0f  /* requests: fewer are the same by chance */
+#define MANY 30.0f  /* requests: fewer measure badly */
+#define SAME 0.002f /* of a quota: by so much it may differ, for what was under way */
+#define MADE 2.5f   /* requests that a bucket would have made until a ping that is refused */
 
 /* e^-v, from its series: good to a hundredth, and the same with every compiler. */
 static float fading(float v)
@@ -82,6 +83,14 @@ bool fb_probe_quota_again(const struct probe *p, float accepted)
     if (before < SOME * p->unit)
         return false;
     return accepted > 0.85f * before - p->unit && accepted < 1.02f * before + p->unit;
+}
+
+bool fb_probe_quota_same(const struct probe *p, float accepted)
+{
+    float off = accepted - before_it_opened(p);
+
+    assert(accepted >= 0.0f);
+    return accepted >= MANY * p->unit && (off < 0.0f ? -off : off) <= SAME * accepted + p->unit;
 }
 
 /* A bucket that was empty when it refused makes what was counted, and would let some through. */

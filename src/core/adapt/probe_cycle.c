@@ -5,8 +5,9 @@
  * In that second it stores an amount that nobody knows: all that it makes, or less. What it accepts
  * from the wait to the next refusal is that amount and what it makes meanwhile. Two such cycles, at
  * different paces, have the amount in common: what the longer one got more was made in the time by
- * which it was longer. So the pace that was refused is lowered until a cycle is longer, or is none:
- * then what was kept is the limit, until it is looked at.
+ * which it was longer. So the pace that was refused is lowered until a cycle is longer, or is none.
+ * A cycle that lasts says the same before it ends: at least so much is made. When that is nearly
+ * the pace, the pace is the limit, until it is looked at.
  *
  * Invariant: no limit is above the pace that was refused.
  */
@@ -14,12 +15,17 @@
 
 #include "core/adapt/probe_parts.h"
 
-#define SLOWER      0.88f /* times the pace that was refused: the next cycle is longer */
-#define LONGER_S    0.4f  /* by so much at least, and ... */
-#define MORE        40.0f /* ... so many requests more, or they do not differ enough */
-#define UNEVEN      0.5f  /* times what comes at the wrong time: so much more of it */
-#define LONG_ENOUGH 8.0f  /* times the wait: what was stored in it hardly counts */
-#define NEARLY      0.8f  /* of the pace was let through in a second */
+#define SLOWER        0.88f /* times the pace that was refused: the next cycle is longer ... */
+#define SLOWER_LEAST  0.98f /* ... and always some slower */
+#define LONGER_S      0.4f  /* by so much at least, and ... */
+#define MORE          40.0f /* ... so many requests more, or they do not differ enough */
+#define UNEVEN        1.5f  /* times what comes at the wrong time: so much more of it */
+#define LONG_ENOUGH   8.0f  /* times the wait: what was stored in it hardly counts */
+#define NEARLY        0.8f  /* of the pace was let through in a second ... */
+#define NEARLY_UNEVEN 0.65f /* ... where climbs are less steep, and more is under way */
+#define SURE          0.97f /* of a pace is made: it was not refused for long enough */
+#define HELD_MOST_S   60.0f /* ... whoever does not use it */
+#define CATCH_UP      4.0f  /* requests that are late are made up for, once it is held */
 
 /* It was full when the step began. */
 struct cycle {
@@ -45,8 +51,9 @@ static struct cycle cycle_of(const struct probe *p, float ping_cost)
 static float pace_before(const struct probe *p, float rate)
 {
     float second = fb_probe_was_told(p) ? 0.0f : p->unit * (float)p->log.second;
+    float nearly = fb_probe_is_uneven(p) ? NEARLY_UNEVEN : NEARLY;
 
-    return second > NEARLY * rate ? fb_minf(second, rate) : 0.5f * rate;
+    return second > nearly * rate ? fb_minf(second, rate) : 0.5f * rate;
 }
 
 /* Whether it was so much longer than the one before that the two tell the limit. */
@@ -69,6 +76,14 @@ static void slow_down(struct probe *p, float rate)
     p->surprises = 1;
 }
 
+/* As if half of the wait had been stored. */
+static float about(const struct cycle *c, float wait_s)
+{
+    assert(c->lasted_s > 0.0f && wait_s >= 0.0f);
+
+    return c->accepted / (c->lasted_s + 0.5f * wait_s);
+}
+
 float fb_probe_read_cycle(struct probe *p, float rate, float ping_cost)
 {
     struct cycle c = cycle_of(p, ping_cost);
@@ -85,20 +100,47 @@ float fb_probe_read_cycle(struct probe *p, float rate, float ping_cost)
         return limit;
     }
     if (c.lasted_s >= LONG_ENOUGH * wait_s)
-        return fb_minf(c.accepted / (c.lasted_s + 0.5f * wait_s), rate);
+        return fb_minf(about(&c, wait_s), rate);
     p->cycle = c.accepted;
     p->cycle_s = c.lasted_s;
-    slow_down(p, SLOWER * rate);
+    slow_down(p, fb_maxf(SLOWER * rate, fb_minf(about(&c, wait_s), SLOWER_LEAST * rate)));
     return 0.0f;
 }
 
-float fb_probe_cycle_held(struct probe *p)
+bool fb_probe_is_near(const struct probe *p)
 {
-    float limit = p->rate;
+    return fb_probe_in_cycle(p);
+}
 
-    assert(fb_probe_in_cycle(p));
+/* What was let through in the time by which this cycle is longer: at least that is made. */
+static bool is_held(const struct probe *p, float lasted_s)
+{
+    float more = p->unit * (float)p->step_count - p->cycle;
+    float longer_s = lasted_s - p->cycle_s;
+
+    assert(lasted_s >= 0.0f && p->rate > 0.0f);
+    return (longer_s > 0.0f && more >= SURE * p->rate * longer_s) || lasted_s >= HELD_MOST_S;
+}
+
+float fb_probe_cycle_held(struct probe *p, int64_t now_ns)
+{
+    float between = fb_probe_is_uneven(p) ? 0.5f * (1.0f + SURE) : 1.0f;
+    float limit = between * p->rate;
+
+    assert(fb_probe_in_cycle(p) && now_ns >= p->step_ns);
+    if (!is_held(p, fb_secs(now_ns - p->step_ns)))
+        return 0.0f;
     p->burst = fb_maxf(0.0f, p->cycle - limit * p->cycle_s);
     p->surprises = 0;
     p->looked = true;
     return limit;
+}
+
+float fb_probe_cycle_credit(const struct probe *p)
+{
+    assert(p->step_count >= 0);
+
+    if (!fb_probe_in_cycle(p))
+        return 1.0f;
+    return fb_probe_is_uneven(p) || p->step_count >= STEP_STORED ? CATCH_UP : 1.0f;
 }

@@ -207,10 +207,25 @@ static void note_closed(struct probe *p)
     bool all = p->also_refused >= CLOSED_ROW * p->also_accepted;
 
     assert(p->also_refused > 0);
-    if (p->phase != PROBE_FIRST || fb_probe_is_uneven(p) || !fb_probe_is_quick(p))
+    if (p->phase != PROBE_FIRST || p->told_when || fb_probe_is_uneven(p) || !fb_probe_is_quick(p))
         return;
     if (p->also_refused >= CLOSED_ROW && all)
         p->closed = true;
+}
+
+/*
+ * What it makes, as far as can be told by now. In a climb out of doubt the limit is a half of what
+ * it was: it is as little known as in the first one. What slides gives back what it was given.
+ */
+static float made(const struct probe *p)
+{
+    assert(p->rate > 0.0f && p->limit > 0.0f);
+
+    if (fb_probe_is_second(p))
+        return fb_probe_second(p);
+    if (p->phase == PROBE_FIRST || (p->phase == PROBE_DOUBT && p->lean > 0.0f))
+        return p->rate * fb_probe_share_let_through(p);
+    return p->limit;
 }
 
 /*
@@ -220,7 +235,7 @@ static void note_closed(struct probe *p)
  */
 static void also_refused(struct probe *p)
 {
-    float limit = p->phase == PROBE_FIRST ? p->rate * fb_probe_share_let_through(p) : p->limit;
+    float limit = made(p);
 
     assert(p->episode == EPISODE_WAITING && limit > 0.0f);
     if (p->also_refused < UINT8_MAX)
@@ -299,8 +314,24 @@ static void ping_refused(struct probe *p, int64_t now_ns)
         wait_for_second(p, now_ns);
 }
 
+/* It says when it opens: as if pinged in vain, unless that is a second rounded up, or a penalty. */
+static void told_to_wait(struct probe *p, const struct answer *a, bool same)
+{
+    int64_t wait_ns = a->outcome->retry_after_ns;
+
+    assert(wait_ns >= FB_NS_PER_S);
+    if (wait_ns > WAIT_BLUNT_NS && !same && p->failed_pings < 2)
+        p->failed_pings = 2;
+    p->told_when = true;
+    p->closed = same;
+    p->pause_s = 1.1f;
+    p->block_ns = fb_after(a->now_ns, fb_min64(wait_ns, FB_WAIT_MAX));
+}
+
 void fb_probe_refused(struct probe *p, const struct answer *a)
 {
+    bool same = p->episode == EPISODE_NONE && fb_probe_told_same(p, a->outcome->retry_after_ns);
+
     if (fb_probe_is_straggler(p, a->id)) {
         if (p->episode == EPISODE_WAITING && !p->outage)
             also_refused(p);
@@ -312,13 +343,8 @@ void fb_probe_refused(struct probe *p, const struct answer *a)
         ping_refused(p, a->now_ns);
     p->episode = EPISODE_WAITING;
     p->block_ns = fb_after(a->now_ns, fb_span(p->pause_s));
-    if (a->outcome->retry_after_ns >= FB_NS_PER_S) { /* it says when it opens */
-        if (a->outcome->retry_after_ns > WAIT_BLUNT_NS && p->failed_pings < 2)
-            p->failed_pings = 2; /* as if pinged in vain */
-        p->told_when = true;
-        p->pause_s = 1.1f;
-        p->block_ns = fb_after(a->now_ns, fb_min64(a->outcome->retry_after_ns, FB_WAIT_MAX));
-    }
+    if (a->outcome->retry_after_ns >= FB_NS_PER_S)
+        told_to_wait(p, a, same);
 }
 
 /* ---- failed ---- */
@@ -385,6 +411,8 @@ static int64_t was_empty_ns(const struct probe *p)
 
     if (p->window_s > 0.0f)
         return p->pinged_ns;
+    if (fb_probe_in_penalty(p))
+        return p->refused_ns;
     if (p->told_when)
         return p->pinged_ns - (p->block_ns - p->refused_ns) / 2;
     /* More than most can store was made meanwhile. */
@@ -399,7 +427,7 @@ static void measure_anew(struct probe *p, const struct answer *a)
     assert(p->limit > 0.0f && p->burst >= 0.0f);
 
     p->empty_ns = was_empty_ns(p);
-    if (p->burst > 0.0f) {
+    if (p->burst > 0.0f || fb_probe_in_penalty(p)) {
         int64_t stored_ns = fb_span((p->burst + p->unit) / p->limit);
         p->empty_ns = fb_max64(p->empty_ns, p->pinged_ns - stored_ns);
     }
@@ -417,7 +445,7 @@ static void restart(struct probe *p, const struct answer *a)
     p->bursting = false;
     if (!chance) {
         p->ahead = p->burst;
-        p->ahead_ns = a->now_ns;
+        p->ahead_ns = fb_probe_in_penalty(p) ? p->refused_ns : a->now_ns;
     }
     p->since_refusal = 0;
     go_on(p, a->now_ns);
@@ -426,6 +454,7 @@ static void restart(struct probe *p, const struct answer *a)
 void fb_probe_recovered(struct probe *p, const struct answer *a)
 {
     bool outage_only = p->outage && p->failed_pings == 0;
+    uint8_t wait_s = outage_only ? 0 : fb_probe_wait_told(p);
 
     assert(p->episode != EPISODE_NONE);
     p->episode = EPISODE_NONE;
@@ -442,4 +471,5 @@ void fb_probe_recovered(struct probe *p, const struct answer *a)
             fb_probe_wait_second(p);
     }
     fb_probe_log_anew(p, a);
+    p->told_wait_s = wait_s;
 }

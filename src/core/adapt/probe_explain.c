@@ -7,6 +7,8 @@
 #include "core/controller.h"
 #include "util/text.h"
 
+#define TOLD "what the server says is left, spent evenly until its reset"
+
 static void add_lean(struct text *t, const struct probe *p)
 {
     float share = p->lean < 0.0f ? -p->lean : p->lean;
@@ -26,25 +28,39 @@ static void add_burst(struct text *t, const struct probe *p)
     fb_text_add(t, fb_probe_reading_says(p));
 }
 
+/* Until when it lasts is the server's to tell; of the first window what is known is a rest. */
+static void add_window(struct text *t, const struct probe *p)
+{
+    if (p->window_s <= 0.0f || p->phase == PROBE_FIRST)
+        return;
+    fb_text_add(t, " (window of ");
+    fb_text_add_span(t, fb_span(p->window_s));
+    fb_text_add(t, ")");
+}
+
+static void add_climb(struct text *t, bool is_told)
+{
+    fb_text_add(t, is_told ? "climbing to " TOLD : "no limit known yet, climbing");
+}
+
 void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,
                       struct text *t)
 {
     const struct probe *p = &c->probe;
+    bool is_told = p->told_until_ns > now_ns;
+    bool follows = is_told && pace->rate >= 0.99 * (double)p->told;
 
     fb_text_add_number(t, pace->rate);
     fb_text_add(t, "/s: ");
-    if (p->told_until_ns > now_ns && pace->rate >= 0.99 * (double)p->told)
-        fb_text_add(t, "what the server says is left, spent evenly until its reset");
+    if (follows)
+        fb_text_add(t, TOLD);
     else if (p->phase == PROBE_FIRST)
-        fb_text_add(t, "no limit met yet, climbing");
+        add_climb(t, is_told);
     else if (p->bursting && pace->rate > 1.01 * (double)p->rate)
         add_burst(t, p);
     else
         add_lean(t, p);
-    if (p->window_s > 0.0f && p->phase != PROBE_FIRST) {
-        fb_text_add(t, " (window of ");
-        fb_text_add_span(t, fb_span(p->window_s));
-        fb_text_add(t, ")");
-    }
+    if (!follows)
+        add_window(t, p);
     fb_text_add(t, p->outage ? "; failing, asked one at a time." : ".");
 }

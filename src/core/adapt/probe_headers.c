@@ -125,6 +125,11 @@ float fb_probe_limit_shown(const struct probe *p)
     return is_told ? fb_maxf(p->limit, p->told_pace) : p->limit;
 }
 
+bool fb_probe_is_unmet(const struct probe *p)
+{
+    return p->phase == PROBE_FIRST && !fb_probe_was_told(p);
+}
+
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
 {
     assert(p->spent >= 0.0f && limit > 0.0f);
@@ -458,6 +463,27 @@ static bool are_dropped(struct probe *p, int64_t now_ns)
     p->verified = UNVERIFIED;
     p->told_reset_ns = FB_LONG_AGO;
     return false;
+}
+
+void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
+{
+    bool is_met = p->verified == BOUND_ONLY; /* it was refused with room left: by another limit */
+
+    if (!fb_probe_was_told(p) || p->verified == DROPPED || p->episode != EPISODE_NONE)
+        return;
+    (void)fb_probe_forget_slots(p, now_ns);
+    p->told_until_ns = FB_LONG_AGO;
+    p->told_reset_ns = FB_LONG_AGO;
+    p->told_left = -1.0f;
+    p->told = 0.0f;
+    p->log = (struct probe_log){.by_second = false};
+    if (is_met)
+        return;
+    p->verified = UNVERIFIED;
+    p->window_s = 0.0f;
+    p->block_ns = FB_LONG_AGO;
+    if (p->phase != PROBE_FIRST)
+        fb_probe_climb_again(p);
 }
 
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused)

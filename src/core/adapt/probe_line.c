@@ -21,6 +21,11 @@
 #define LINE_PROOF     18.0f /* let through, and none refused */
 #define NEAR_LIMIT     0.25f /* above it: refused one at a time anyway, as a raise on trial is */
 #define CAP_LEAST      3     /* in flight, at the least */
+#define LINE_HINT      6.0f  /* let through beside the only one that was refused */
+#define HINT_SHARE     0.67f /* of what the pace has under way, where there is no more proof */
+#define WIDER          0.03f /* margin in addition, for what begins anew: to at least ... */
+#define WIDER_FROM     0.1f  /* ... this ... */
+#define WIDER_MOST     0.12f /* ... and at most this */
 
 static int under_way(const struct probe *p)
 {
@@ -75,4 +80,37 @@ bool fb_probe_may_widen(const struct probe *p)
     if (!fb_probe_crowded(p) || p->crowd_min >= NO_CROWD - 1)
         return false;
     return !is_proven(p) || (float)p->since_refusal >= 2.0f * REFUSAL_WORTH;
+}
+
+static void widen_margin(struct probe *p)
+{
+    float wider = fb_minf(fb_maxf(p->margin + WIDER, WIDER_FROM), WIDER_MOST);
+
+    assert(wider > 0.0f && wider < 1.0f);
+    p->margin = fb_maxf(p->margin, wider);
+    p->lean = -p->margin;
+    p->rate = fb_minf(p->rate, p->limit * (1.0f + p->lean));
+}
+
+/* What was seen says that it may be too many at a time, and no more than that. */
+static void bound_at_hint(struct probe *p)
+{
+    float cap = fb_maxf(HINT_SHARE * p->rate * p->latency_s / p->unit, CAP_LEAST);
+
+    assert(p->line >= LINE_HINT);
+    if (fb_probe_crowded(p) || cap >= NO_CROWD - 1)
+        return;
+    p->crowd_min = (uint8_t)(cap + 1.0f);
+    p->crowd = 3.0f * CROWD_PROOF;
+}
+
+void fb_probe_begin_on_line(struct probe *p)
+{
+    assert(p->lean < 0.0f && p->latency_s >= 0.0f);
+
+    if (fb_probe_was_told(p) || 1000.0f * p->sway_s < UNEVEN_MS)
+        return;
+    widen_margin(p);
+    if (p->line >= LINE_HINT)
+        bound_at_hint(p);
 }

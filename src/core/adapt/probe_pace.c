@@ -93,9 +93,11 @@ static int64_t quota_in_flight_max(const struct probe *p)
  */
 static float credit_max(const struct probe *p)
 {
-    if (p->episode != EPISODE_NONE || p->lean >= 0.0f || p->phase == PROBE_TRIAL)
-        return 1.0f;
     assert(p->burst >= 0.0f);
+    if (p->episode != EPISODE_NONE || p->phase == PROBE_TRIAL)
+        return 1.0f;
+    if (p->lean >= 0.0f)
+        return fb_probe_cycle_credit(p);
     if (fb_probe_slides(p)) /* what leaves late is no loss where one more is left, or many */
         return fb_maxf(p->slotted ? CATCH_UP : 2.0f * p->unit, STORE_SHARE * p->told_left);
     if (p->window_s > 0.0f)

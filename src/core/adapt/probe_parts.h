@@ -6,12 +6,16 @@
  *   probe_pace.c      what the constraints shall keep
  *   probe_search.c    settling below a limit, and looking for more
  *   probe_episode.c   a refusal, the pings after it, outages
+ *   probe_measure.c   the limit by what was accepted between two refusals
  *   probe_reading.c   what an episode meant
+ *   probe_windows.c   what it says about a window that was exhausted
+ *   probe_measure.c   what a count says about the limit
  *   probe_closed.c    the window that ended the first climb
  *   probe_second.c    a limit that is counted by the second
  *   probe_slots.c     what left within the last second, where a window slides
  *   probe_line.c      too many at a time, behind an uneven line
  *   probe_cycle.c     a bucket that tells to wait for a second
+ *   probe_penalty.c   a bucket that shuts for some seconds when it refuses
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
  *   probe_explain.c   the belief as a sentence
@@ -53,6 +57,7 @@
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
 #define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */
 #define DOUBTS_MAX    3       /* and is doubted so often at most */
+#define COUNTED       60.0f   /* requests: from as many it was counted, within some per cent */
 #define PING_GROWTH   4.0f    /* of the pause between pings, 2 from 16 s on */
 #define SHUT_LEAST_S  10.0f   /* what opens sooner is measured like a bucket */
 #define CLOSED_ROW    4       /* refused beside the first, one in so many let through: it closed */
@@ -159,6 +164,11 @@ float fb_probe_share_let_through(const struct probe *p);
 /* The shortest window that people use of at least `s` seconds. */
 float fb_probe_window_from(float s);
 
+/* ---- probe_measure.c ---- */
+
+/* The limit, by what was accepted in the time between two moments at which it was empty. */
+float fb_probe_estimate(const struct probe *p, float accepted, float between_s);
+
 /* ---- probe_reading.c ---- */
 
 /* Learn from an episode that ends with this accepted answer. */
@@ -166,6 +176,11 @@ void fb_probe_read(struct probe *p, const struct answer *a);
 
 /* What the limit was learned from: the end of a sentence. */
 const char *fb_probe_reading_says(const struct probe *p);
+
+/* ---- probe_measure.c ---- */
+
+/* The limit by what was accepted in so long: drawn to the pace while that is little. */
+float fb_probe_estimate(const struct probe *p, float accepted, float between_s);
 
 /* ---- probe_closed.c ---- */
 
@@ -183,6 +198,9 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
 
 /* Whether `accepted` since the last opening is as much as was accepted before. */
 bool fb_probe_quota_again(const struct probe *p, float accepted);
+
+/* Whether it is just as much: then each was one quota, however long it took. */
+bool fb_probe_quota_same(const struct probe *p, float accepted);
 
 /* Whether it closed again: after as many, or it is shut for longer than a bucket would be. */
 bool fb_probe_closed_again(const struct probe *p, float accepted, float shut_s);
@@ -262,12 +280,13 @@ static inline void fb_probe_set_by_second(struct probe *p, bool is)
 
 /*
  * A request leaves while headers tell what is left: where that is a window of a second that slides
- * its place is counted. Whether the next has to wait until one is given back.
+ * its place is counted, unless it costs several. Whether the pace is another: the next has to wait
+ * until a place is given back, or none are counted any more.
  */
-bool fb_probe_take_slot(struct probe *p, int64_t now_ns);
+bool fb_probe_take_slot(struct probe *p, int64_t now_ns, int64_t cost);
 
-/* They are kept no longer: what was in their place is counted from now on. */
-void fb_probe_forget_slots(struct probe *p, int64_t now_ns);
+/* They are kept no longer: what was in their place is counted from now on. Whether they were. */
+bool fb_probe_forget_slots(struct probe *p, int64_t now_ns);
 
 /* ---- probe_line.c ---- */
 
@@ -283,6 +302,12 @@ void fb_probe_bound_line(struct probe *p);
 /* Nothing was refused for a while: whether one more may be in flight. */
 bool fb_probe_may_widen(const struct probe *p);
 
+/*
+ * Another process begins with what was learned: what hardly refused over an uneven line may refuse
+ * it. It begins further below, and with fewer in flight where those may have been too many.
+ */
+void fb_probe_begin_on_line(struct probe *p);
+
 /* ---- probe_cycle.c ---- */
 
 /*
@@ -297,8 +322,37 @@ static inline bool fb_probe_in_cycle(const struct probe *p)
     return p->phase == PROBE_FIRST && p->told_when && p->cycle_s > 0.0f;
 }
 
-/* And was not refused for long: the limit is in between. */
-float fb_probe_cycle_held(struct probe *p);
+/* And was not refused for long: the limit, or 0 where it was not for long enough yet. */
+float fb_probe_cycle_held(struct probe *p, int64_t now_ns);
+
+/* So many may leave at once while it goes up, of what is late: none but in a cycle. */
+float fb_probe_cycle_credit(const struct probe *p);
+
+/* ---- probe_penalty.c ---- */
+
+/* Refused outside of an episode: whether it is to wait for as long as the last time. */
+bool fb_probe_told_same(const struct probe *p, int64_t wait_ns);
+
+/* The wait that was told in this episode, to compare the next with. */
+uint8_t fb_probe_wait_told(const struct probe *p);
+
+/* Learn the limit, and what it stores, when such a wait is told for the second time. */
+void fb_probe_read_penalty(struct probe *p, float accepted, float open_s, const struct answer *a);
+
+/* The limit as measured, where it was refused below the one that is known. */
+float fb_probe_mend_penalty(struct probe *p, float accepted, float estimate);
+
+/* Whether this wait was a penalty: it fills up meanwhile, as far as it can store. */
+static inline bool fb_probe_in_penalty(const struct probe *p)
+{
+    return p->told_when && p->closed;
+}
+
+/* And was taken for a window until now. */
+static inline bool fb_probe_was_penalty(const struct probe *p)
+{
+    return fb_probe_in_penalty(p) && p->window_s > 0.0f;
+}
 
 /* ---- probe_soft.c ---- */
 
@@ -335,6 +389,12 @@ static inline bool fb_probe_stumbles(const struct probe *p)
 /* ---- probe_headers.c ---- */
 
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused);
+
+/*
+ * All that is to come fits into what is told to be left, so that it is no pace: go on as if nobody
+ * told anything. What was believed for that reason alone is no limit.
+ */
+void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns);
 
 /* A window of `limit` units is over, which was looked at for `span_s` seconds: the next begins. */
 void fb_probe_window_over(struct probe *p, float limit, float span_s);
@@ -381,7 +441,7 @@ static inline bool fb_probe_verifying(const struct probe *p)
 union controller_state;
 struct learned;
 
-#define FB_PROBE_FIELDS 32
+#define FB_PROBE_FIELDS 34
 
 extern const struct field fb_probe_fields[FB_PROBE_FIELDS];
 

@@ -3,9 +3,8 @@
  * probe_reading.c - what an episode meant.
  *
  * The provider is known to be empty at a refusal. What it accepted since the refusal before,
- * divided by the time between, is its limit: for buckets because tokens are made at that rate, for
- * windows because N fit between two openings. The table `readings` holds the ways to read an
- * episode in that light; the first that fits is taken.
+ * divided by the time between, is its limit. The table `readings` holds the ways to read an episode
+ * in that light; the first that fits is taken.
  *
  * Invariant: no reading raises the pace above the one that was refused, and none makes it zero.
  */
@@ -15,56 +14,9 @@
 #include <flyball/flyball.h>
 
 #include "core/adapt/probe_parts.h"
+#include "core/adapt/probe_reading.h"
 
 #define SLOW 25.0f /* requests a second: from a wait to a refusal too few of them are counted */
-
-/* An episode as a measurement. */
-struct reading {
-    const struct answer *a;
-    float accepted;  /* units between the two moments at which it was empty */
-    float rate;      /* the pace that was refused */
-    float estimate;  /* the limit as measured, drawn to the pace while little was counted */
-    float least;     /* what the limit is at least */
-    float open_s;    /* from the moment it was empty, or opened, to the refusal */
-    float blocked_s; /* from the refusal to the ping that went through */
-    float shut_s;    /* from the refusal to the last ping that was refused */
-    float cycle;     /* units a second from opening to opening: exact for any kind of window */
-    float window_s;  /* the window, as the openings told say; 0: they were not told */
-    float whole_s;   /* from one to the next: some of those windows */
-    int32_t grants;  /* since the refusal before */
-};
-
-/*
- * How many requests the present pace is worth against a measurement: many when it was kept for
- * long, few once refusals come in a row.
- */
-static float weight_of(const struct probe *p)
-{
-    assert(p->rate > 0.0f);
-
-    if (p->lean >= 0.0f || p->phase != PROBE_SETTLED)
-        return WEIGHT;
-    if (p->cuts == 0 || p->since_refusal >= FAR / 2)
-        return 16.0f;
-    if (p->noise_known)
-        return p->cuts < 4 ? 16.0f : WEIGHT;
-    return p->cuts == 1 ? 8.0f : WEIGHT;
-}
-
-static float estimate_of(const struct probe *p, float accepted, float between_s)
-{
-    float weight = weight_of(p) * p->unit;
-    float counted = (accepted + weight) / (between_s + weight / p->rate);
-
-    assert(between_s > 0.0f && p->rate > 0.0f && p->unit >= 1.0f);
-    /* What it cannot store is lost in the pause: hardly anything counted says little. */
-    if (accepted < 4.0f * p->unit && p->failed_pings == 0)
-        counted = fb_maxf(counted, 0.6f * p->rate);
-    /* Much was granted and little counted: it idled in between, or the network stood still. */
-    if (accepted < 8.0f * p->unit && p->since_refusal > NEAR)
-        counted = fb_maxf(counted, 0.8f * p->rate);
-    return fb_maxf(DROP * p->rate, fb_minf(counted, p->rate));
-}
 
 /*
  * From opening to opening. Refused pings may have kept it shut: what was blocked for longer than
@@ -118,7 +70,7 @@ static struct reading measure(const struct probe *p, const struct answer *a)
         .a = a,
         .accepted = accepted,
         .rate = p->rate,
-        .estimate = estimate_of(p, accepted, between_s),
+        .estimate = fb_probe_estimate(p, accepted, between_s),
         .least = counts ? fb_maxf(p->limit, fb_minf(accepted / between_s, p->rate)) : p->limit,
         .open_s = open_s,
         .blocked_s = blocked_s,
@@ -134,8 +86,7 @@ static bool is_isolated(const struct probe *p, const struct reading *r)
     return r->grants >= NEAR && p->failed_pings == 0 && p->also_refused == 0;
 }
 
-/* What the first climb, or a burst after idling, got beyond the limit had been stored. */
-static void note_stored(struct probe *p)
+void fb_probe_note_stored(struct probe *p)
 {
     float made = p->limit * fb_secs(p->refused_ns - p->total_ns);
 
@@ -144,11 +95,7 @@ static void note_stored(struct probe *p)
         p->burst = fb_maxf(p->burst, p->total - made);
 }
 
-/*
- * A few requests measure badly. Unless several refusals in a row agree that it is about the pace,
- * a limit from so few is in doubt, and soon tried again.
- */
-static void settle_few(struct probe *p, float limit, const struct reading *r)
+void fb_probe_settle_few(struct probe *p, float limit, const struct reading *r)
 {
     assert(p->doubts <= DOUBTS_MAX);
 
@@ -173,227 +120,21 @@ static void settle_again(struct probe *p, const struct reading *r)
         p->cuts++;
     if (p->stood && r->estimate < 0.8f * p->limit_before)
         p->moves = true;
-    settle_few(p, r->estimate, r);
-    note_stored(p);
+    fb_probe_settle_few(p, r->estimate, r);
+    fb_probe_note_stored(p);
 }
 
-static void open_window(struct probe *p, const struct answer *a)
-{
-    assert(a->cost >= 0);
+/* ---- windows (probe_windows.c) and penalties (probe_penalty.c) ---- */
 
-    p->opened_ns = p->pinged_ns;
-    p->spent = (float)a->cost;
-    p->echoes = 0;
-}
-
-/* ---- windows ---- */
-
-/*
- * After the first opening it closed again: a bucket makes some meanwhile, and a window holds the
- * same again.
- */
-static bool was_again(const struct probe *p, const struct reading *r)
-{
-    return !p->opening_seen && p->failed_pings > 0 &&
-           fb_probe_closed_again(p, r->accepted, r->shut_s);
-}
-
-/* It was shut no longer than its window, or the openings that were told say how long that is. */
-static bool is_known_window(const struct probe *p, const struct reading *r)
-{
-    return p->opening_seen && (r->shut_s <= p->window_s || r->window_s > 0.0f);
-}
-
-/*
- * It stayed shut for long, for the first time or for longer than its window: a quota window.
- * What opens sooner is measured like a bucket.
- */
-static bool was_shut(const struct probe *p, const struct reading *r)
-{
-    float least_s = p->told_when ? 1.2f * fb_secs(WAIT_BLUNT_NS) : SHUT_LEAST_S;
-
-    if (fb_probe_closed(p) || was_again(p, r))
-        return true;
-    if (is_known_window(p, r))
-        return false;
-    if (r->blocked_s <= fb_maxf(least_s, 4.0f * p->unit / r->rate))
-        return false;
-    return p->failed_pings > 1 ||
-           (p->phase == PROBE_FIRST && r->shut_s > 5.0f && r->blocked_s >= PATIENCE_S);
-}
-
-/* A refusal never raises the limit above the pace that was refused. */
-static float not_above(const struct probe *p, float limit, const struct reading *r)
-{
-    return fb_maxf(DROP * p->limit, fb_minf(limit, fb_maxf(p->limit, r->rate)));
-}
-
-/* All since the start fitted into it. */
-static float limit_since_start(struct probe *p, const struct reading *r)
-{
-    float total_s = fb_secs(p->refused_ns - p->total_ns);
-    float limit = (p->total - (float)r->a->cost) / fb_maxf(p->window_s, total_s);
-
-    assert(p->window_s > 0.0f);
-    /* Several windows have passed and the pace rose all the time: it lies in between. */
-    if (total_s > p->window_s && r->rate > limit)
-        limit = fb_minf(__builtin_sqrtf(limit * r->rate), limit * total_s / p->window_s);
-    return limit;
-}
-
-/*
- * The window that ended the first climb. Its length is a guess: it is soon looked at. What opens
- * within seconds is paced like a bucket that stores nothing.
- */
-static void read_closed(struct probe *p, const struct reading *r)
-{
-    float shut_s = 0.5f * (r->shut_s + r->blocked_s);
-    struct closed c = fb_probe_guess_closed(p, p->total - (float)r->a->cost, shut_s);
-    bool is_long = c.window_s >= SHUT_LEAST_S;
-
-    assert(c.window_s > 0.0f && c.fitted >= 0.0f);
-    p->surprises = 0;
-    p->cuts = 1;
-    fb_probe_settle(p, not_above(p, c.fitted / c.window_s, r), is_long ? FEW * p->unit : 200.0f,
-                    r->a);
-    p->looked = true;
-    if (!is_long)
-        return;
-    p->window_s = c.window_s;
-    open_window(p, r->a);
-    p->opening_seen = true;
-    p->total_ns = p->opened_ns;
-    p->total = p->spent;
-}
-
-/* It is known exactly what fits into a window: nobody need look soon. */
-static void settle_exactly(struct probe *p, float limit, const struct reading *r)
-{
-    fb_probe_settle(p, not_above(p, limit, r), 200.0f, r->a);
-    float many_s = REFUSAL_WORTH * p->unit / p->rate;
-    p->look_ns = fb_max64(p->look_ns, fb_after(r->a->now_ns, fb_span(many_s)));
-}
-
-/*
- * The shortest window that is long enough for both, from when it was open at the latest: if it is
- * longer the next refusal tells, and what fits in is known.
- */
-static void read_again(struct probe *p, const struct reading *r)
-{
-    float open_s = fb_probe_open_s(p, r->accepted);
-    float fitted = fb_probe_fitted(p, r->accepted);
-
-    assert(fitted > 0.0f && open_s >= 0.0f);
-    p->window_s = fb_probe_window_from(0.995f * (open_s + r->shut_s));
-    p->cuts = 1;
-    settle_exactly(p, fitted / p->window_s, r);
-    open_window(p, r->a);
-    p->opening_seen = true;
-    p->total_ns = p->opened_ns;
-    p->total = fitted + p->spent; /* so many fit: to compare with */
-}
-
-static void read_shut(struct probe *p, const struct reading *r)
-{
-    if (fb_probe_closed(p)) {
-        read_closed(p, r);
-        return;
-    }
-    if (was_again(p, r)) {
-        read_again(p, r);
-        return;
-    }
-    bool short_first = !p->opening_seen && r->shut_s < 30.0f;
-    /* A minute was waited for: if it is a part of that the count is right all the same. */
-    bool guessed = short_first && r->blocked_s >= 60.0f;
-
-    assert(r->blocked_s > 0.0f && r->shut_s <= r->blocked_s);
-    /* It is at least as long as it was seen to be shut, and people use round windows. */
-    p->window_s = fb_probe_window_from(guessed ? 60.0f : r->shut_s);
-    float limit = not_above(p, limit_since_start(p, r), r);
-    fb_probe_settle(p, limit, guessed ? 0.0f : r->accepted, r->a);
-    open_window(p, r->a);
-    p->opening_seen = true;
-    if (!short_first) {
-        p->total_ns = p->opened_ns;
-        p->total = p->spent;
-    }
-}
-
-static bool in_window(const struct probe *p, const struct reading *r)
+static bool was_penalty(const struct probe *p, const struct reading *r)
 {
     (void)r;
-    return p->window_s > 0.0f;
+    return fb_probe_was_penalty(p);
 }
 
-/* Whether the count from opening to opening is a whole one. */
-static bool cycle_counts(const struct probe *p, const struct reading *r)
+static void read_penalty(struct probe *p, const struct reading *r)
 {
-    assert(p->window_s > 0.0f && p->limit > 0.0f);
-
-    return r->cycle > 0.7f * p->limit || r->open_s >= 0.5f * p->window_s ||
-           r->open_s + r->blocked_s >= 0.9f * p->window_s;
-}
-
-/* A pace that held for whole windows was far too fast: they are longer than was believed. */
-static bool is_too_short(const struct probe *p, const struct reading *r)
-{
-    return r->cycle < 0.5f * p->limit && p->window_s < 60.0f && p->told_reset_ns == FB_LONG_AGO;
-}
-
-/*
- * One quota was counted in a window that was seen to open: as many as in the one before, or it
- * opened when it was expected to. The window is the shortest that may be, so a refusal would tell.
- */
-static bool is_one_quota(const struct probe *p, const struct reading *r)
-{
-    if (!p->opening_seen || r->accepted < 30.0f * p->unit)
-        return false;
-    if (fb_probe_quota_again(p, r->accepted))
-        return true;
-    return p->failed_pings == 0 && fb_probe_in_one_window(p) && !is_too_short(p, r);
-}
-
-static void read_exhausted(struct probe *p, const struct reading *r)
-{
-    float seen = fb_probe_window_from(0.97f * ((p->opening_seen ? r->open_s : 0.0f) + r->shut_s));
-    bool one = is_one_quota(p, r);
-
-    assert(p->lean <= 0.0f);
-    if (seen > p->window_s && r->open_s < 1.2f * p->window_s && fb_probe_in_one_window(p))
-        p->window_s = seen;
-    else if (!one && is_too_short(p, r))
-        p->window_s = fb_probe_window_from(2.0f * p->window_s);
-    float quota = r->accepted / fb_maxf(p->window_s, r->open_s);
-    if (one)
-        settle_exactly(p, quota, r);
-    else /* one that was spent at once counts exactly, too */
-        settle_few(p, not_above(p, p->quotas > 0 ? quota : r->cycle, r), r);
-}
-
-static void read_in_window(struct probe *p, const struct reading *r)
-{
-    assert(p->window_s > 0.0f);
-
-    if (p->lean > 0.0f) { /* refused while looking: what held for a whole window is the limit */
-        float counted = fb_maxf(r->cycle, (p->spent - (float)r->a->cost) / p->window_s);
-        float least = fb_maxf(fb_maxf(p->limit, p->held), fb_minf(counted, r->rate));
-        fb_probe_settle(p, least, 200.0f, r->a);
-    } else if (r->window_s > 0.0f) {
-        p->window_s = r->window_s;
-        settle_exactly(p, r->accepted / r->whole_s, r);
-    } else if (cycle_counts(p, r)) {
-        read_exhausted(p, r);
-    } else if (p->echoes < 3) {
-        p->echoes++; /* an old burst still counts there: sit it out, and go on counting */
-        return;
-    } else { /* it opens for a few only: that is no window */
-        p->window_s = 0.0f;
-        p->opening_seen = false;
-        settle_few(p, not_above(p, r->cycle, r), r);
-        note_stored(p);
-    }
-    open_window(p, r->a);
+    fb_probe_read_penalty(p, r->accepted, r->open_s, r->a);
 }
 
 /* ---- not about the pace ---- */
@@ -543,6 +284,25 @@ static bool fell_little(const struct probe *p, const struct reading *r)
 }
 
 /*
+ * What was refused was a guess, over an uneven line: by the share that was let through, or that it
+ * counts by the second. It did not fall, and now it was counted.
+ */
+static bool was_guess(const struct probe *p, const struct reading *r)
+{
+    assert(p->unit >= 1.0f);
+
+    return fb_probe_is_uneven(p) && r->accepted >= COUNTED * p->unit &&
+           (p->evidence < 30.0f || fb_probe_by_second(p));
+}
+
+static float margin_after(const struct probe *p, const struct reading *r)
+{
+    if (fell_little(p, r))
+        return MARGIN;
+    return was_guess(p, r) ? 2.0f * MARGIN : 4.0f * MARGIN;
+}
+
+/*
  * Slowing down should have ended it. If it does not, even after an exact count, it is not about the
  * pace: the place is noisy, and the limit is what the first of the series measured.
  */
@@ -551,7 +311,7 @@ static void read_surprise(struct probe *p, const struct reading *r)
     float limit = r->estimate;
 
     assert(p->lean < 0.0f);
-    p->margin = fell_little(p, r) ? MARGIN : 4.0f * MARGIN;
+    p->margin = margin_after(p, r);
     if (r->grants < NEAR) {
         p->surprises = 0;
         settle_again(p, r);
@@ -577,7 +337,7 @@ static void read_surprise(struct probe *p, const struct reading *r)
         limit = p->limit_before;
     }
     fb_probe_settle(p, limit, r->accepted, r->a);
-    note_stored(p);
+    fb_probe_note_stored(p);
 }
 
 /* ---- while going up ---- */
@@ -598,7 +358,7 @@ static void settle_at_share(struct probe *p, const struct reading *r)
     fb_probe_settle(p, fb_maxf(r->estimate, limit), 0.0f, r->a);
     if (p->doubts < DOUBTS_MAX)
         p->phase = PROBE_DOUBT;
-    note_stored(p);
+    fb_probe_note_stored(p);
 }
 
 /* Whether it was told to wait for a second or two, and enough are counted from one to the next. */
@@ -637,7 +397,7 @@ static void settle_between(struct probe *p, const struct reading *r)
     p->look_ns = fb_after(r->a->now_ns, fb_span(1.1f * p->total / p->rate));
     p->phase = PROBE_DOUBT;
     p->opened_ns = p->pinged_ns;
-    note_stored(p);
+    fb_probe_note_stored(p);
 }
 
 /*
@@ -693,7 +453,8 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
 
     assert(p->lean > 0.0f);
     p->unrest = 0.0f;
-    p->burst = fb_maxf(p->burst, p->ahead);
+    if (!fb_probe_in_penalty(p) || p->held <= p->limit)
+        p->burst = fb_maxf(p->burst, p->ahead);
     p->limit_before = p->limit;
     if (!fb_probe_noisy(p))
         p->surprises = 0;
@@ -752,9 +513,12 @@ static const struct {
     void (*learn)(struct probe *p, const struct reading *r);
     const char *says;
 } readings[] = {
-    {was_shut, read_shut, "counted in a quota window that was seen to close and open"},
+    {fb_probe_was_shut, fb_probe_read_shut,
+     "counted in a quota window that was seen to close and open"},
+    {was_penalty, read_penalty, "counted between two refusals that shut it for as long"},
     {was_crowd, read_crowd, "refused only when many were in flight, so that is bounded instead"},
-    {in_window, read_in_window, "counted from one opening of its window to the next"},
+    {fb_probe_in_window, fb_probe_read_in_window,
+     "counted from one opening of its window to the next"},
     {was_second, read_second, "counted in a second, as often as it was refused"},
     {was_uneven, read_uneven, "kept, because what was even may arrive unevenly"},
     {lost_trial, read_lost_trial, "measured after a higher pace was refused"},
@@ -781,6 +545,8 @@ void fb_probe_read(struct probe *p, const struct answer *a)
 
     if (tells_openings(p))
         note_whole_windows(p, &r);
+    if (fb_probe_in_penalty(p))
+        r.estimate = fb_probe_mend_penalty(p, r.accepted, r.estimate);
     fb_probe_note_gap(p, (float)r.grants);
     fb_probe_note_line(p);
     while (!readings[i].fits(p, &r))

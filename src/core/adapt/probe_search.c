@@ -39,6 +39,17 @@ static bool costs_second(const struct probe *p)
     return fb_probe_by_second(p) || (p->told_when && p->looked && p->window_s <= 0.0f);
 }
 
+/*
+ * On an uneven line some of what is under way is refused as well, and what a bucket has stored
+ * looks like a higher limit until it is on trial: what was counted well is left alone for longer.
+ */
+static bool costs_several(const struct probe *p, float weight)
+{
+    assert(weight >= 0.0f);
+
+    return fb_probe_is_uneven(p) && fb_probe_steady(p) && weight >= COUNTED * p->unit;
+}
+
 static float seconds_to_look(const struct probe *p, float weight, const struct answer *a)
 {
     float seconds_each = p->unit / p->rate;
@@ -46,7 +57,8 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     float age = fb_secs(a->now_ns - p->changed_ns);
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
-    float requests = costs_second(p) ? REFUSAL_WORTH : LOOK_LEAST;
+    bool costly = costs_second(p) || costs_several(p, weight);
+    float requests = costly ? REFUSAL_WORTH : LOOK_LEAST;
     float least = fb_maxf(noise * evidence * requests * seconds_each, 5.0f);
     float best = __builtin_sqrtf(worth * refused_by_look(p) * age * seconds_each);
 
@@ -160,10 +172,15 @@ static bool is_stored(const struct probe *p)
     return p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
 }
 
-/* All of it may come from what is stored, and where nothing moves there is time to find out. */
+/*
+ * All of it may come from what is stored, and where nothing moves there is time to find out. Where
+ * a refusal has a penalty it may store more than is known.
+ */
 static bool uses_up_slowly(const struct probe *p, float lasted_s)
 {
-    return lasted_s < 30.0f && p->window_s <= 0.0f && fb_probe_steady(p) && is_stored(p);
+    if (lasted_s >= 30.0f || p->window_s > 0.0f || !fb_probe_steady(p))
+        return false;
+    return is_stored(p) || fb_probe_in_penalty(p);
 }
 
 /* Was a refusal in a climb chance? Hardly, where it told when to come again. */
@@ -184,7 +201,7 @@ static int32_t successes_needed(const struct probe *p, float lasted_s)
 
     if (fb_probe_climbing(p))
         return successes_of_climb(p);
-    if (p->lean >= 0.5f)
+    if (p->lean >= 0.5f && !fb_probe_in_penalty(p))
         return STEP_FIRST;
     if (p->lean <= FIRST_LEAN)
         return STEP;
@@ -293,10 +310,18 @@ static void settle_at_use(struct probe *p, const struct answer *a)
     p->accepted = 0.0f;
 }
 
+static void go_on_in_cycle(struct probe *p, const struct answer *a)
+{
+    float limit = fb_probe_cycle_held(p, a->now_ns);
+
+    if (limit > 0.0f)
+        fb_probe_settle(p, limit, 100.0f, a);
+}
+
 static void next_step(struct probe *p, const struct answer *a)
 {
     if (fb_probe_in_cycle(p))
-        fb_probe_settle(p, fb_probe_cycle_held(p), 100.0f, a);
+        go_on_in_cycle(p, a);
     else if (!application_limited(p, a))
         step_up(p, a);
     else if (!fb_probe_climbing(p) && p->ahead > 1.2f * p->burst + 30.0f * p->unit)
@@ -340,7 +365,7 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
     assert(p->limit > 0.0f && p->episode == EPISODE_NONE);
 
     int64_t stored_ns = p->burst > 0.0f ? fb_span(p->burst / p->limit) : 0;
-    fb_probe_forget_slots(p, now_ns);
+    (void)fb_probe_forget_slots(p, now_ns);
     p->empty_ns = fb_max64(p->empty_ns, now_ns - stored_ns);
     p->accepted = 0.0f;
     p->ahead = 0.0f;

@@ -24,6 +24,7 @@
 #define FASTER       1.02f /* times what was counted: a bucket takes the pace itself */
 #define OUTLASTED_S  1.15f /* a pace that was kept for longer ... */
 #define OUTPACED     1.1f  /* ... and was less than this: it was counted itself */
+#define DOUBTED      0.93f /* times that: an uneven line refuses so much less, too */
 #define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: may be elsewhere */
 #define UNEVEN_MOST  0.08f /* ... but no more than this */
 #define SWAYS        3.8f  /* standard deviations of what arrives in a second stay unused ... */
@@ -146,7 +147,7 @@ static const float ROUND[] = {
 };
 
 /* What was counted over an uneven line is wrong by some. */
-float fb_probe_limit_of_second(const struct probe *p)
+static float meant(const struct probe *p)
 {
     float counted = fb_probe_second(p);
 
@@ -157,17 +158,28 @@ float fb_probe_limit_of_second(const struct probe *p)
     return fb_minf(counted, p->rate);
 }
 
+/* Whatever is meant, the pace was refused. */
+float fb_probe_limit_of_second(const struct probe *p)
+{
+    return fb_minf(meant(p), p->rate);
+}
+
 /*
  * At either end of a second some of an even pace come on the other side: with latencies that
- * deviate by s on average the variance is about the pace x s.
+ * deviate by s on average the variance is about the pace x s. So much of what is meant is left,
+ * which is less of a limit that is below it.
  */
 float fb_probe_margin_of_second(const struct probe *p, float limit)
 {
     float sway_s = (float)p->log.sway_ms / 1000.0f;
-    float sways = SWAYS * __builtin_sqrtf(sway_s * p->unit / limit);
+    float number = fb_maxf(meant(p), limit);
+    float sways = SWAYS * __builtin_sqrtf(sway_s * p->unit / number);
+    float share = fb_maxf(fb_minf(sways, SWAYS_MOST), 1.2f * p->unit / number);
 
     assert(limit > 0.0f && !fb_probe_was_told(p));
-    return fb_maxf(MARGIN, fb_maxf(fb_minf(sways, SWAYS_MOST), 1.2f * p->unit / limit));
+    if (number > limit)
+        share = 1.0f - (1.0f - share) * number / limit;
+    return fb_maxf(MARGIN, share);
 }
 
 bool fb_probe_may_leave_more(const struct probe *p)
@@ -221,6 +233,15 @@ static bool is_pace(const struct probe *p)
     return lasted_s > OUTLASTED_S && p->rate < OUTPACED * fb_probe_second(p);
 }
 
+/*
+ * What is in doubt has a pace of its own, by what was let through of that under way: that a bucket
+ * refuses after as many in a second as at the end of the climb would be chance.
+ */
+static bool is_doubted(const struct probe *p)
+{
+    return p->phase == PROBE_DOUBT && p->lean < 0.0f && fb_probe_is_uneven(p);
+}
+
 bool fb_probe_is_second(const struct probe *p)
 {
     assert(p->rate > 0.0f && p->unit >= 1.0f);
@@ -229,6 +250,8 @@ bool fb_probe_is_second(const struct probe *p)
         return false;
     if (p->log.second < SECOND_LEAST || p->log.second >= SECOND_MOST || !agree(p))
         return false;
+    if (is_doubted(p))
+        return p->rate > DOUBTED * fb_probe_second(p);
     if (is_pace(p))
         return false;
     return p->rate > (FASTER - uneven(p)) * fb_probe_second(p);

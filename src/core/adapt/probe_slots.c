@@ -113,27 +113,27 @@ static int64_t room_ns(const struct probe *p, int64_t bin, unsigned most)
     return (bin + steps) * BIN_NS;
 }
 
-bool fb_probe_take_slot(struct probe *p, int64_t now_ns)
+bool fb_probe_take_slot(struct probe *p, int64_t now_ns, int64_t cost)
 {
     float pace = pace_of_slots(p);
     unsigned most = places(pace);
     int64_t bin = now_ns / BIN_NS;
 
-    if (most == 0) {
-        fb_probe_forget_slots(p, now_ns);
-        return false;
-    }
+    assert(cost >= 1);
+    if (most == 0 || cost > 1) /* two bits do not count what costs more */
+        return fb_probe_forget_slots(p, now_ns);
     take(p, (uint16_t)bin, most);
     int64_t room = room_ns(p, bin, most);
     p->block_ns = fb_max64(p->block_ns, room);
     return room > now_ns;
 }
 
-void fb_probe_forget_slots(struct probe *p, int64_t now_ns)
+bool fb_probe_forget_slots(struct probe *p, int64_t now_ns)
 {
     if (p->episode != EPISODE_NONE || !p->slotted)
-        return;
+        return false;
     p->slotted = false;
     p->total_ns = p->ahead_ns = now_ns;
     p->total = p->ahead = 0.0f;
+    return true;
 }

@@ -19,6 +19,7 @@
 #define SOON_S         -3.2e6 /* what is to come is at most 37 days away */
 #define WINDOW_LEAST_S 0.001f /* no shorter one is ever believed: it is damage */
 #define BOUNDS         5      /* the last state of trust in headers */
+#define SWAY_MOST_S    0.127f /* more is the pause of an episode that was not over */
 
 static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
 
@@ -45,6 +46,8 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(share, 0.01, 1),
     REAL(told, 0, MANY),
     REAL(told_left, -1, MANY),
+    REAL(latency_s, 0, MANY),
+    REAL(sway_s, 0, MANY),
     SINCE(opened_ns),
     SINCE(changed_ns),
     FB_FIELD(struct probe, look_ns, FIELD_INSTANT, -AGE_MOST_S, AGE_MOST_S),
@@ -54,7 +57,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     FB_FIELD(struct probe, since_refusal, FIELD_INT32, 0, INT32_MAX),
     COUNT(crowd_min, 1, NO_CROWD),
     COUNT(phase, PROBE_FIRST, PROBE_DOUBT),
-    COUNT(reading, 0, 12),
+    COUNT(reading, 0, 13),
     COUNT(surprises, 0, UINT8_MAX),
     COUNT(doubts, 0, DOUBTS_MAX),
     COUNT(verified, 0, BOUNDS),
@@ -78,8 +81,10 @@ static bool stop_looking(struct probe *p)
 {
     bool looked = p->lean > 0.0f;
 
-    if (p->phase == PROBE_FIRST && p->surprises > 0)
-        settle_climb(p);
+    if (p->phase == PROBE_FIRST && p->surprises > 0) {
+        settle_climb(p); /* which says what it rests on */
+        return true;
+    }
     if (p->phase == PROBE_FIRST) {
         p->lean = 1.0f;
         return false;
@@ -108,6 +113,17 @@ static void begin_anew(struct probe *p, int64_t now_ns, bool looked)
         p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
 }
 
+/* How uneven it was then. */
+static void note_line(struct probe *p)
+{
+    assert(p->sway_s >= 0.0f);
+
+    if (p->sway_s > SWAY_MOST_S)
+        p->sway_s = 0.0f;
+    if (p->phase != PROBE_FIRST)
+        fb_probe_begin_on_line(p);
+}
+
 void fb_probe_resume(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
@@ -123,6 +139,9 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
         p->verified = 0;
     if (p->told <= 0.0f)
         p->told_until_ns = FB_LONG_AGO;
+    /* For how long it was away is known to the second: what is told of that window is no older. */
+    p->told_reset_ns = fb_max64(FB_LONG_AGO, p->told_reset_ns - FB_NS_PER_S);
+    note_line(p);
     p->next_ns = now_ns;
     assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
     begin_anew(p, now_ns, looked);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe_reading.h - an episode as a measurement, for those who read it (probe_reading.c has the
+ * table of them).
+ */
+#ifndef FB_PROBE_READING_H
+#define FB_PROBE_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/adapt/probe_parts.h"
+
+struct reading {
+    const struct answer *a;
+    float accepted;  /* units between the two moments at which it was empty */
+    float rate;      /* the pace that was refused */
+    float estimate;  /* the limit as measured, drawn to the pace while little was counted */
+    float least;     /* what the limit is at least */
+    float open_s;    /* from the moment it was empty, or opened, to the refusal */
+    float blocked_s; /* from the refusal to the ping that went through */
+    float shut_s;    /* from the refusal to the last ping that was refused */
+    float cycle;     /* units a second from opening to opening: exact for any kind of window */
+    float window_s;  /* the window, as the openings told say; 0: they were not told */
+    float whole_s;   /* from one to the next: some of those windows */
+    int32_t grants;  /* since the refusal before */
+};
+
+/*
+ * A few requests measure badly. Unless several refusals in a row agree that it is about the pace,
+ * a limit from so few is in doubt, and soon tried again.
+ */
+void fb_probe_settle_few(struct probe *p, float limit, const struct reading *r);
+
+/* What the first climb, or a burst after idling, got beyond the limit had been stored. */
+void fb_probe_note_stored(struct probe *p);
+
+/* ---- probe_windows.c ---- */
+
+/*
+ * It stayed shut for long, for the first time or for longer than its window: a quota window.
+ * What opens sooner is measured like a bucket.
+ */
+bool fb_probe_was_shut(const struct probe *p, const struct reading *r);
+void fb_probe_read_shut(struct probe *p, const struct reading *r);
+
+/* A window that is known was exhausted. */
+bool fb_probe_in_window(const struct probe *p, const struct reading *r);
+void fb_probe_read_in_window(struct probe *p, const struct reading *r);
+
+#endif
