@@ -81,6 +81,15 @@ static void hdr_store(struct setup *s, struct rng *r)
     s->provider.manners.retry_after = fb_retry_honest;
 }
 
+/* Longer windows that slide: one more fits within a second or so, whatever is left. */
+static void hdr_slide(struct setup *s, struct rng *r)
+{
+    static const double WINDOWS_S[] = {15.0, 20.0, 30.0, 60.0, 300.0, 600.0, 900.0, 3600.0};
+    double window_s = WINDOWS_S[fb_draw_int(r, 0, 7)];
+
+    window(s, r, &fb_gate_log, fb_draw_log(r, fmax(0.2, 20.0 / window_s), 50.0), window_s);
+}
+
 static void hdr_jitter(struct setup *s, struct rng *r)
 {
     double window_s = (double)fb_draw_int(r, 1, 60);
@@ -108,6 +117,7 @@ static const struct scenario REAL[] = {
     {"hdr_near", "the same next door", hdr_near},
     {"hdr_sway", "the same over an uneven line", hdr_sway},
     {"hdr_store", "buckets, headers that tell the rate", hdr_store},
+    {"hdr_slide", "sliding windows of 15 s to an hour, headers", hdr_slide},
     {"hdr_jitter", "fixed windows, headers, jitter of 100 ms", hdr_jitter},
     {"hdr_reborn", "headers, a server that starts again once", hdr_reborn},
 };

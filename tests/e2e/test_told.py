@@ -14,7 +14,7 @@ SEEDS = 8
 # 20 a second, the smallest that is drawn, 19 is 95 %; hdr_sway is told beside an oracle that knows
 # how uneven its line is and keeps away from the limit.
 TOLD = [('hdr_near', 0.94, 0), ('hdr_second', 0.95, 0), ('hdr_store', 0.94, 0),
-        ('hdr_sway', 0.98, 4)]
+        ('hdr_sway', 0.98, 4), ('hdr_slide', 0.97, 0)]
 
 
 @pytest.mark.parametrize('scenario, used, refused', TOLD)

@@ -454,6 +454,72 @@ static void a_reset_that_moves_is_no_opening(void **state)
     assert_close((double)(h.c.probe.told_until_ns - h.now_ns) / 1e9, 45.0, 0.1);
 }
 
+/*
+ * Used up evenly until the reset, which then moves on by a second while next to nothing comes back:
+ * the window slides, and goes on at its pace with nothing left. Its length is no second or two.
+ */
+static void a_long_window_may_slide(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.now_ns = h.o.reset_ns - S;
+    tell(&h, 600, 12, h.o.reset_ns);
+    request(&h, 200);
+    assert_false(fb_probe_slides(p));
+    for (int i = 0; i < 8; i++) {
+        h.now_ns += 2 * S;
+        h.o.remaining = i % 2 ? 10 : 14;
+        h.o.reset_ns += 2 * S;
+        request(&h, 200);
+        assert_true(fb_probe_slides(p) && p->window_s == 60.0f);
+        assert_close(h.pace.rate, 588.0 / 60.0, 0.01);
+        assert_false(fb_probe_verifying(p));
+    }
+    h.o.remaining = 3; /* less is left than is kept, and some of it is under way */
+    h.in_flight = 1;
+    request(&h, 200);
+    assert_close(h.pace.rate, 588.0 / 60.0 * 2.0 * 2.0 / 12.0, 0.01);
+    h.in_flight = 9;
+    request(&h, 200);
+    assert_close(h.pace.rate, 58.8 / 60.0, 0.01);
+}
+
+/* Who comes back after most of a window finds most of it there again, or none of it. */
+static void a_long_window_that_opened_does_not_slide(void **state)
+{
+    static const struct {
+        int64_t moved_s, remaining;
+        bool slides;
+    } rows[] = {{60, 599, false}, {40, 20, false}, {25, 590, false}, {25, 20, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = told();
+        h.now_ns = h.o.reset_ns - S;
+        tell(&h, 600, 12, h.o.reset_ns);
+        request(&h, 200);
+        h.now_ns = h.o.reset_ns + S;
+        h.o.remaining = rows[i].remaining;
+        h.o.reset_ns += rows[i].moved_s * S;
+        request(&h, 200);
+        assert_true(fb_probe_slides(&h.c.probe) == rows[i].slides);
+    }
+}
+
+/* A clock that is set while the window lasts says nothing about it. */
+static void a_clock_that_is_set_is_no_window_that_slides(void **state)
+{
+    struct hand h = told();
+
+    (void)state;
+    h.now_ns = h.o.reset_ns - 20 * S;
+    tell(&h, 600, 200, h.o.reset_ns + 25 * S);
+    request(&h, 200);
+    assert_false(fb_probe_slides(&h.c.probe));
+}
+
 /* A lagging count may rise without an opening. */
 static void a_count_that_rises_alone_is_no_window(void **state)
 {
@@ -631,6 +697,9 @@ int main(void)
         cmocka_unit_test(the_opening_that_was_seen_counts),
         cmocka_unit_test(a_window_that_does_not_end),
         cmocka_unit_test(a_reset_that_moves_is_no_opening),
+        cmocka_unit_test(a_long_window_may_slide),
+        cmocka_unit_test(a_long_window_that_opened_does_not_slide),
+        cmocka_unit_test(a_clock_that_is_set_is_no_window_that_slides),
         cmocka_unit_test(a_count_that_rises_alone_is_no_window),
         cmocka_unit_test(what_is_ample_is_no_pace),
         cmocka_unit_test(what_is_ample_is_not_heard),

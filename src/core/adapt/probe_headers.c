@@ -23,6 +23,7 @@
 #define ONE_QUOTA   1.1f   /* answers to the window before are counted in this one */
 #define SLID_LEAST  0.999f /* of its pace a window that slides keeps, from one to the next */
 #define EASED_LEAST 0.6f   /* and of that, while nothing is left */
+#define EASED_LONG  0.1f   /* ... where it is longer than FB_SHORT_S */
 #define FEW_USED    4      /* requests: used by us alone, as far as can be told */
 #define SWAY        2.7f   /* times the mean deviation: as far apart as latencies get, about */
 
@@ -63,7 +64,7 @@ static bool slides(const struct probe *p, float limit)
     float used = limit - p->told_left;
 
     assert(p->told_own >= 0.0f);
-    return fb_probe_is_short(p) && p->told_own > used + fb_maxf(4.0f * p->unit, 0.25f * limit);
+    return p->told_own > used + fb_maxf(4.0f * p->unit, 0.25f * limit);
 }
 
 bool fb_probe_slides(const struct probe *p)
@@ -138,10 +139,21 @@ void fb_probe_window_over(struct probe *p, float limit, float span_s)
         p->spent = 0.0f;
         return;
     }
-    if (fb_probe_is_short(p) && p->told_low < limit && p->spent >= 4.0f * p->unit && p->late < 0.5f)
+    bool is_gauged = fb_probe_is_short(p) || slides(p, limit);
+    if (is_gauged && p->told_low < limit && p->spent >= 4.0f * p->unit && p->late < 0.5f)
         p->told_pace = pace_borne(p, limit, p->spent / fb_maxf(span_s, 0.1f));
     p->told_low = PLENTY;
     p->spent = 0.0f;
+}
+
+/* With little left it is slower. Who else uses a longer window has something under way as well. */
+static float eased(const struct probe *p, const struct answer *a, float spare)
+{
+    bool is_short = fb_probe_is_short(p);
+    float left = p->told_left - (is_short ? 0.0f : p->unit * (float)a->in_flight);
+
+    assert(spare > 0.0f);
+    return fb_maxf(is_short ? EASED_LEAST : EASED_LONG, fb_minf(1.0f, 2.0f * left / spare));
 }
 
 /*
@@ -152,12 +164,11 @@ static void slide_along(struct probe *p, const struct answer *a)
 {
     float limit = (float)a->outcome->limit;
     float whole = usable_evenly(p, limit);
-    float eased = fb_minf(1.0f, 2.0f * p->told_left / (limit - whole));
 
     assert(whole > 0.0f && whole < limit);
     if (p->told_pace <= 0.0f)
         p->told_pace = whole / p->window_s;
-    p->told = p->told_pace * fb_maxf(EASED_LEAST, eased);
+    p->told = p->told_pace * eased(p, a, limit - whole);
     p->told_until_ns = fb_after(a->now_ns, fb_span(p->window_s));
 }
 
@@ -209,9 +220,25 @@ static bool came_back(const struct probe *p, const struct fly_outcome *o)
     return (float)o->remaining - p->told_left > fb_maxf(p->unit, 0.5f * used);
 }
 
+/* The reset moved on by a part of the window: no other one has begun. */
+static bool crept(const struct probe *p, const struct fly_outcome *o)
+{
+    float moved_s = fb_secs(o->reset_ns - p->told_reset_ns);
+
+    return moved_s > 0.0f && moved_s < 0.5f * p->window_s;
+}
+
 static bool has_opened(const struct probe *p, const struct fly_outcome *o)
 {
-    return fb_probe_is_short(p) ? came_back(p, o) : (float)o->remaining > p->told_left;
+    if (fb_probe_is_short(p) || crept(p, o))
+        return came_back(p, o);
+    return (float)o->remaining > p->told_left;
+}
+
+/* The reset has passed, and a window that does not slide would have opened. */
+static bool has_slid(const struct probe *p, const struct answer *a)
+{
+    return !fb_probe_is_short(p) && crept(p, a->outcome) && a->now_ns > p->told_reset_ns;
 }
 
 /* Another window began: the reset moved on, or what is left rose and their clock went back. */
@@ -256,7 +283,7 @@ static bool is_length(const struct probe *p, const struct answer *a, float lengt
     assert(p->told_reset_ns != FB_LONG_AGO);
     if (told_s <= FB_SHORT_S + 0.5f && p->told_own > used + 4.0f * p->unit)
         return false;
-    return length_s >= fb_maxf(least_s, 0.9f * left_s) &&
+    return !slides(p, (float)a->outcome->limit) && length_s >= fb_maxf(least_s, 0.9f * left_s) &&
            (p->verified == UNVERIFIED || is_round(length_s));
 }
 
@@ -317,6 +344,8 @@ static void new_window(struct probe *p, const struct answer *a)
         fb_probe_window_over(p, (float)o->limit, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
         p->told_own = 0.0f;
+    } else if (has_slid(p, a)) {
+        p->told_own = 2.0f * (float)o->limit;
     }
     p->told_reset_ns = o->reset_ns;
 }
@@ -445,7 +474,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
     p->told_until_ns = fb_after(a->now_ns, fb_span(left_s));
-    if (fb_probe_is_short(p)) {
+    if (fb_probe_is_short(p) || slides(p, (float)a->outcome->limit)) {
         p->told = fb_minf(p->told, most_of_short(p, a, left));
         gauge(p, a);
     }
