@@ -139,7 +139,7 @@ test: ## everything that has to hold before a commit
 	@$(MAKE) --no-print-directory WERROR=-Werror sim-short
 	@$(MAKE) --no-print-directory e2e
 	@$(MAKE) --no-print-directory web-test
-	@$(MAKE) --no-print-directory -j$(JOBS) FUZZ_SECONDS=0 WERROR=-Werror fuzz
+	@$(MAKE) --no-print-directory -j$(JOBS) WERROR=-Werror fuzz-seeds
 	@echo 'all tests passed'
 
 help: ## this list
@@ -440,6 +440,21 @@ $(FUZZ): %: %.o $(FUZZ_OBJ)
 
 fuzz: $(FUZZ) ## every fuzz target for FUZZ_SECONDS, from its seeds in tests/fuzz/
 	@for target in $(FUZZ); do tools/fuzz $$target $(FUZZ_SECONDS) || exit 1; done
+
+# The same targets as any other test: what is kept of earlier findings, without looking for more.
+SEEDS := $(call tests_of,san,$(FUZZ_SRC))
+
+$(SEEDS): %: %.o $(BUILD)/san/tests/fuzz/seeds.o $(BUILD)/san/all.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) -o $@ $^ $(APP_LIBS)
+
+.PHONY: fuzz-seeds $(addsuffix .run,$(SEEDS))
+$(addsuffix .run,$(SEEDS)): %.run: %
+	$(call say,SEEDS,$<)
+	@$< $(sort $(wildcard tests/fuzz/$(notdir $*)/*)) >$<.log 2>&1 || \
+	  { tail -60 $<.log; echo 'FAILED: $<'; exit 1; }
+
+fuzz-seeds: $(addsuffix .run,$(SEEDS)) ## every fuzz target with its seeds alone
 
 # ----------------------------------------------------------------------------------------- bench
 
