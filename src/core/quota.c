@@ -282,10 +282,13 @@ static void quota_take(int64_t *slot, const struct ask *q)
     slot[FB_QUOTA_AHEAD] = (fb_spacing_unpack(slot[FB_QUOTA_EVEN]).ahead - 1) * apart_ns;
 }
 
-/* The units themselves return by no longer being out; here their place in the row does. */
+/*
+ * The units themselves return by no longer being out; here their place in the row does. Where
+ * nothing is spread they took none.
+ */
 static void quota_refund(int64_t *slot, const struct ask *q)
 {
-    if (q->cost == 0 || !slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns))
+    if (q->cost == 0 || !slot[FB_QUOTA_EVEN] || !is_known(slot, q->now_ns) || is_ample(slot, q))
         return;
     if (q->cost > 0)
         slot[FB_QUOTA_NEXT] -= spacing_ns(slot, q->units_out, q->cost, q->now_ns);

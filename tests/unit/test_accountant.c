@@ -683,6 +683,24 @@ static void what_fits_is_no_bound(void **state)
     free(r);
 }
 
+/* What is not spread has no place in the row: nothing is given back of those that have one. */
+static void a_cancelled_grant_of_what_fits_had_no_place(void **state)
+{
+    struct rig *r = rig("adapt=off");
+
+    (void)state;
+    request_told(r, 4000, 0);
+    while (ready_at(r, 1, 0) <= 0) /* nobody knows what is to come: as far ahead as it may be */
+        request_told(r, 4000, 0);
+    int64_t at_ns = ready_at(r, 1, 0);
+    fb_accountant_backlog(&r->a, 1000, 0);
+    for (int i = 0; i < 20; i++)
+        fb_accountant_cancel(&r->a, take(r, 1, 0), 0);
+    fb_accountant_backlog(&r->a, -1, 0);
+    assert_int_equal(ready_at(r, 1, 0), at_ns);
+    free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -711,6 +729,7 @@ int main(void)
         cmocka_unit_test(only_2xx_and_3xx_are_successes),
         cmocka_unit_test(what_fits_sets_no_pace),
         cmocka_unit_test(what_fits_is_no_bound),
+        cmocka_unit_test(a_cancelled_grant_of_what_fits_had_no_place),
         cmocka_unit_test(a_refusal_that_tells_no_time),
     };
 
