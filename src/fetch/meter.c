@@ -47,6 +47,8 @@ double fb_meter_key(struct meter *m, uint64_t name, int64_t since_ns, int64_t no
                                 .since_ns = since_ns,
                                 .at_ns = since_ns,
                                 .done = since_ns < now_ns ? 0 : done};
+    if (done < k->done) /* it was forgotten, and counts from 0 again */
+        k->done = 0;
     int64_t span_ns = now_ns - k->at_ns;
     int64_t of_ns = now_ns - k->since_ns;
     /* What ended before its first wait is all that is known. */

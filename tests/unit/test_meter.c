@@ -52,6 +52,18 @@ static void what_a_key_does_is_followed(void **state)
     assert_true(look(&m, 1, &now_ns, 80, 0.0, &done, false) < 1.0);
 }
 
+/* An engine forgets keys that idle; under the same name they begin with nothing done. */
+static void a_key_that_counts_anew_is_no_loss(void **state)
+{
+    struct meter m = {.count = 0};
+    int64_t now_ns = BEGAN, done = 0;
+
+    (void)state;
+    assert_close(look(&m, 1, &now_ns, 40, 8.0, &done, false), 8.0, 1e-6);
+    done = 0;
+    assert_close(look(&m, 1, &now_ns, 1, 8.0, &done, false), 8.0, 1e-6);
+}
+
 static void only_the_key_that_waits_stays_as_it_was(void **state)
 {
     struct meter m = {.count = 0};
@@ -110,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_measured_over_five_seconds),
         cmocka_unit_test(what_a_key_does_is_followed),
+        cmocka_unit_test(a_key_that_counts_anew_is_no_loss),
         cmocka_unit_test(only_the_key_that_waits_stays_as_it_was),
         cmocka_unit_test(what_ended_before_the_first_wait_counts),
         cmocka_unit_test(what_was_before_the_first_look_may_not_count),
