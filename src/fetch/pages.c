@@ -280,11 +280,13 @@ void fb_pages_restore(const char *base, const char *kept, struct buffer *out)
     fb_origin_of(base, &b);
     fb_origin_of(kept, &k);
     size_t before = strstr(base, "://") ? b.scheme_size + 3 : 0;
-    bool same_host =
-        b.host_size == k.host_size && strncasecmp(base + b.host, kept + k.host, b.host_size) == 0;
+    /* What was said over TLS is not for anybody who listens. */
+    bool same_origin = b.scheme_size == k.scheme_size &&
+                       strncasecmp(base, kept, b.scheme_size) == 0 && b.host_size == k.host_size &&
+                       strncasecmp(base + b.host, kept + k.host, b.host_size) == 0;
 
     fb_buffer_add(out, kept, k.host);
-    if (same_host && b.host > before)
+    if (same_origin && b.host > before)
         fb_buffer_add(out, base + before, b.host - before); /* user:password@ */
     fb_buffer_add(out, kept + k.host, (size_t)(query_of(kept) - kept) - k.host);
     turn_all(base, kept, out, restore);

@@ -100,6 +100,8 @@ static void what_is_kept_of_a_page_holds_no_secret_of_the_list(void **state)
         {"http://h/p", "http://h/p?page=2", "http://h/p?page=2"},
         {"http://h/p?page=1", "http://h/p?page=2", "http://h/p?page=2"},
         {"http://h/p?flag", "http://h/p?flag&a=b", "http://h/p?flag&a=b"},
+        {"https://u:s@h/p", "http://h/q", "http://h/q"},
+        {"https://u:s@h/p", "https://h:8/q", "https://h:8/q"},
         {"http://h/p", "http://h/p/2", "http://h/p/2"},
     };
 
