@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "engine/inside.h"
+#include "ledger/inner.h"
 #include "util/alloc.h"
 
 #define SAY_AGAIN_NS FB_NS_PER_S /* others count it down, too, where they share the limiter */
@@ -59,7 +60,8 @@ void fb_key_say_backlog(struct engine *e, struct key *k, int64_t cost)
     int64_t more = fb_engine_expected(e);
     int64_t units = more < 0 ? -1 : (more + k->q.count) * cost;
 
-    if (units < 0 && k->said < 0) /* it never was known */
+    /* It never was known, and nobody else says less. */
+    if (units < 0 && k->said < 0 && !fb_limiter_is_shared(k->limiter))
         return;
     if (k->said_ns > 0 && units == k->said && e->now_ns - k->said_ns < SAY_AGAIN_NS)
         return;

@@ -3,8 +3,11 @@
 #include "engine_rig.h"
 
 #include <flyball/flyball.h>
+#include <flyball/ledger.h>
 
+#include "core/quota.h"
 #include "engine/control.h"
+#include "ledger/body.h"
 
 #define TIMES 64
 
@@ -220,6 +223,53 @@ static void what_is_told_is_forgotten_on_demand(void **state)
     rig_fini(&r);
 }
 
+static struct fly_limiter *shared;
+
+static struct fly_limiter *give_shared(void *user, const struct engine_key *k, int64_t now_ns,
+                                       struct fly_error *err)
+{
+    (void)user, (void)k, (void)now_ns, (void)err;
+    return shared;
+}
+
+static struct fly_limiter *handle_of(struct fly_ledger *ledger)
+{
+    const struct fly_key key = {"a.example", "default", ""};
+    struct fly_limiter *l = NULL;
+
+    assert_int_equal(fly_ledger_limiter(ledger, &key, "adapt=off", &l, NULL), 0);
+    return l;
+}
+
+/* Who shares a limiter and does not know what is to come says so, against those who know. */
+static void not_to_know_is_said_to_who_shares(void **state)
+{
+    struct engine_options o = rig_options();
+    struct engine_task task = {.url = "http://a.example/"};
+    struct fly_ledger *ledger = NULL;
+    struct rig r;
+
+    (void)state;
+    assert_int_equal(fly_ledger_open("memory:", NULL, &ledger, NULL), 0);
+    struct fly_limiter *other = handle_of(ledger);
+    const int64_t *quota = &fb_body_of(other)->books.slot[FB_SLOT_quota];
+    shared = handle_of(ledger);
+    o.limiter_of = give_shared;
+    rig_open(&r, &o);
+    int64_t now_ns = r.now_ns = fly_now();
+    fly_limiter_backlog(other, now_ns, 50);
+    assert_int_equal(fb_quota_backlog(quota), 50);
+    rig_submit(&r, &task);
+    rig_run(&r);
+    assert_int_equal(r.ends[ENGINE_OK], 1);
+    assert_int_equal(fb_quota_backlog(quota), -1);
+    fly_limiter_backlog(other, now_ns + S, 50);
+    assert_int_equal(fb_quota_backlog(quota), -1);
+    rig_fini(&r);
+    fly_limiter_free(other);
+    fly_ledger_close(ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_resend_pays_everywhere),
         cmocka_unit_test(a_limit_in_words_is_kept),
         cmocka_unit_test(what_is_told_is_forgotten_on_demand),
+        cmocka_unit_test(not_to_know_is_said_to_who_shares),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
