@@ -146,7 +146,7 @@ static void answer_ended(const struct view_batch *b, uint64_t number, enum entry
     static const enum view_verdict VERDICTS[ENTRY_STATES] = {
         [ENTRY_done] = VIEW_VERDICT_done,         [ENTRY_failed] = VIEW_VERDICT_failed,
         [ENTRY_deferred] = VIEW_VERDICT_deferred, [ENTRY_skipped] = VIEW_VERDICT_failed,
-        [ENTRY_unknown] = VIEW_VERDICT_failed,
+        [ENTRY_unknown] = VIEW_VERDICT_failed,    [ENTRY_barred] = VIEW_VERDICT_failed,
     };
 
     v->verdict = VERDICTS[state];

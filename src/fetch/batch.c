@@ -72,7 +72,8 @@ static int open_with(struct fetch *f, const char *list, const char *output, stru
         .output = *output ? output : NULL,
         .stream = *output ? -1 : STDOUT_FILENO,
         .fresh = f->o->fresh,
-        .again = (f->o->retry_failed ? 1u << ENTRY_failed | 1u << ENTRY_skipped : 0) |
+        .again = (f->o->retry_failed ? 1u << ENTRY_failed | 1u << ENTRY_skipped | 1u << ENTRY_barred
+                                     : 0) |
                  (f->o->deferred ? 1u << ENTRY_deferred : 0),
         .named = f->o->journal != NULL,
     };

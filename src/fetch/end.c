@@ -29,17 +29,14 @@ void fb_end_worse(struct fetch *f, int code)
 }
 
 /* What was left out after it had failed is not done; what robots.txt does not allow is. */
-static bool is_failure(enum entry_state state, bool is_robots)
+static bool is_failure(enum entry_state state)
 {
-    return state == ENTRY_failed || state == ENTRY_unknown ||
-           (state == ENTRY_skipped && !is_robots);
+    return state == ENTRY_failed || state == ENTRY_unknown || state == ENTRY_skipped;
 }
 
-static int code_of(enum entry_state state, bool is_robots)
+static int code_of(enum entry_state state)
 {
-    return is_failure(state, is_robots) ? FETCH_FAILED
-           : state == ENTRY_deferred    ? FETCH_DEFERRED
-                                        : FETCH_DONE;
+    return is_failure(state) ? FETCH_FAILED : state == ENTRY_deferred ? FETCH_DEFERRED : FETCH_DONE;
 }
 
 static bool is_named(const struct result_facts *facts, const char *failure)
@@ -51,7 +48,7 @@ void fb_end_found(struct fetch *f)
 {
     for (int s = ENTRY_done; s < ENTRY_STATES; s++) {
         if (f->found.items[s] > 0)
-            fb_end_worse(f, code_of((enum entry_state)s, f->o->robots));
+            fb_end_worse(f, code_of((enum entry_state)s));
     }
 }
 
@@ -72,7 +69,7 @@ static void committed(struct journal_entry *e, int error)
     if (error < 0)
         fb_end_worse(f, f->is_pipe_gone ? FETCH_DONE : FETCH_BROKEN);
     else if (e->state != ENTRY_pending && !e->next)
-        f->count[e->state]++;
+        f->count[e->state == ENTRY_barred ? ENTRY_skipped : e->state]++;
     fb_result_free(&f->maker, r);
     fb_fetch_go_on(f);
 }
@@ -131,9 +128,8 @@ void fb_end_item(struct fetch *f, const struct errand *e, enum entry_state state
         return;
     }
     bool is_policy = is_named(facts, fb_failure_name(FAIL_POLICY));
-    bool is_robots = is_named(facts, GATE_FAILURE);
-    fb_end_worse(f, is_policy ? FETCH_REFUSED : code_of(state, is_robots));
-    if (is_failure(state, is_robots))
+    fb_end_worse(f, is_policy ? FETCH_REFUSED : code_of(state));
+    if (is_failure(state))
         fb_report_failure(f, facts, state);
     hand_over(f, r, e, state);
 }

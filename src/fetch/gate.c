@@ -108,7 +108,7 @@ static bool decide(const struct gate *g, struct errand *e)
     if (g->state == GATE_DOWN)
         fb_errand_fail(e, ENTRY_deferred, GATE_FAILURE, "its robots.txt could not be read");
     else
-        fb_errand_fail(e, ENTRY_skipped, GATE_FAILURE, "robots.txt does not allow it");
+        fb_errand_fail(e, ENTRY_barred, GATE_FAILURE, "robots.txt does not allow it");
     return false;
 }
 

@@ -358,7 +358,8 @@ static void note_progress(struct fetch *f, const struct look *l, const struct pr
     b->done = (int64_t)f->found.items[ENTRY_done] + f->count[ENTRY_done];
     b->failed = (int64_t)f->found.items[ENTRY_failed] + f->count[ENTRY_failed];
     b->deferred = (int64_t)f->found.items[ENTRY_deferred] + f->count[ENTRY_deferred];
-    b->skipped = (int64_t)f->found.items[ENTRY_skipped] + f->count[ENTRY_skipped];
+    b->skipped = (int64_t)(f->found.items[ENTRY_skipped] + f->found.items[ENTRY_barred]) +
+                 f->count[ENTRY_skipped];
     b->unknown = (int64_t)f->found.items[ENTRY_unknown] + f->count[ENTRY_unknown];
     b->earlier = fb_report_earlier(f, NULL);
     b->in_flight = s.in_flight;

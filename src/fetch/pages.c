@@ -35,19 +35,40 @@ static size_t span(const char *at, size_t size, const char *until)
     return i;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static size_t blanks(const char *at, size_t size)
+{
+    size_t i = 0;
+
+    while (i < size && is_blank(at[i]))
+        i++;
+    return i;
+}
+
+/* The name of a parameter, with blanks around it. */
+static bool is_rel_name(const char *at, size_t size)
+{
+    size_t begin = blanks(at, size);
+
+    while (size > begin && is_blank(at[size - 1]))
+        size--;
+    return size - begin == 3 && strncasecmp(at + begin, "rel", 3) == 0;
+}
+
 /* Whether the parameters behind a target say rel=next; the first rel is the one that counts. */
 static bool says_next(const char *at, size_t size)
 {
     while (size > 0) {
         size_t name = span(at, size, "=;");
-        size_t skipped = 0;
-
-        while (skipped < name && strchr(" \t", at[skipped]))
-            skipped++;
-        bool is_rel = name - skipped == 3 && strncasecmp(at + skipped, "rel", 3) == 0;
+        bool is_rel = is_rel_name(at, name);
         bool has_value = name < size && at[name] == '=';
-        at += has_value ? name + 1 : name;
-        size -= has_value ? name + 1 : name;
+        size_t to_value = name + (has_value ? 1 + blanks(at + name + 1, size - name - 1) : 0);
+        at += to_value;
+        size -= to_value;
         bool quoted = has_value && size > 0 && *at == '"';
         size_t value = !has_value ? 0
                        : quoted   ? 1 + span(at + 1, size - 1, "\"")

@@ -39,8 +39,7 @@ static void say_resuming(struct fetch *f, int64_t done, int64_t total)
 /* Of quiet ones only that there is nothing to do although something is wrong. */
 void fb_report_begin(struct fetch *f)
 {
-    uint64_t failed =
-        f->found.items[ENTRY_failed] + (f->o->robots ? 0 : f->found.items[ENTRY_skipped]);
+    uint64_t failed = f->found.items[ENTRY_failed] + f->found.items[ENTRY_skipped];
     uint64_t deferred = f->found.items[ENTRY_deferred];
     int64_t done = 0;
 
@@ -114,7 +113,7 @@ static void add_of_total(struct fetch *f, int64_t done, struct buffer *to)
 
     fb_buffer_add_text(to, "; ");
     fb_buffer_add_int(to, done);
-    if (total >= 0) {
+    if (total >= done) { /* else the list is a shorter one than before */
         fb_buffer_add_text(to, " of ");
         fb_buffer_add_int(to, total);
     }
@@ -171,7 +170,7 @@ static void add_json_summary(const struct fetch *f, const struct engine_stats *s
     fb_json_int(to, "earlier", f->earlier);
     if (f->list_ended)
         fb_json_int(to, "total", f->seen);
-    for (int i = ENTRY_done; i < ENTRY_STATES; i++)
+    for (int i = ENTRY_done; i < ENTRY_barred; i++) /* which is counted with what was skipped */
         fb_json_int(to, fb_journal_outcome((enum entry_state)i), f->count[i]);
     fb_json_int(to, "requests", s->requests);
     fb_json_int(to, "throttled", s->throttled);

@@ -32,6 +32,8 @@ const char *fb_journal_outcome(enum entry_state state)
     static const char *const NAMES[] = {FB_ENTRY_STATES(X)};
 #undef X
 
+    if (state == ENTRY_barred)
+        return NAMES[ENTRY_skipped];
     return state == ENTRY_done ? "ok" : NAMES[state];
 }
 

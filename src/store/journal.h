@@ -36,7 +36,10 @@
 #include "store/store.h"
 #include "util/buffer.h"
 
-/* In the order of their numbers on disk: append only. */
+/*
+ * In the order of their numbers on disk: append only. What was skipped had failed; what is barred
+ * may not be asked for, and is told as skipped, too.
+ */
 #define FB_ENTRY_STATES(X) \
     X(pending)             \
     X(started)             \
@@ -44,7 +47,8 @@
     X(failed)              \
     X(deferred)            \
     X(skipped)             \
-    X(unknown)
+    X(unknown)             \
+    X(barred)
 
 #define X(name) ENTRY_##name,
 enum entry_state { FB_ENTRY_STATES(X) ENTRY_STATES };

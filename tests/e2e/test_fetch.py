@@ -607,6 +607,20 @@ def test_robots(batch, origin):
     assert {r['outcome'] for r in batch.results()} == {'skipped'}
 
 
+def test_why_something_was_skipped_is_remembered(batch, origin):
+    """What failed is not done, with robots.txt or without; what that does not allow never is."""
+    origin.robots = 'User-agent: *\nDisallow: /ok/no\n'
+    lists = {'failed': (f'{origin.url}/status/404', 3), 'barred': (f'{origin.url}/ok/no', 0)}
+    for name, (url, code) in lists.items():
+        words = [url, '--jsonl', batch.folder / name, '--recovery', '*/4xx=skip', *FAST]
+        for more in (['--robots'], [], ['--robots']):
+            done = batch.run(*words, *more)
+            assert done.returncode == code, (name, more, done.stderr)
+            is_over = 'nothing is left' in done.stderr
+            assert ('--retry-failed' in done.stderr) == (code == 3 and is_over)
+        assert [r['outcome'] for r in batch.results(batch.folder / name)] == ['skipped']
+
+
 def test_robots_has_a_say_about_each_page(batch, origin):
     origin.robots = 'User-agent: *\nDisallow: /ok/no\n'
     origin.told = {'/told': json.dumps({'next': '/ok/no'})}
