@@ -80,13 +80,17 @@ static struct list *new_list(const char *name)
     return l;
 }
 
-/* "api.example.com/items", which is no file here: its scheme was forgotten. */
-static bool looks_like_url(const char *path)
+/* "api.example.com/items", which is no file here: its scheme was forgotten, or is another. */
+static const char *advice_on(const char *path)
 {
     const char *slash = strchr(path, '/');
     const char *dot = strpbrk(path, ".:");
 
-    return strncmp(path, "localhost/", 10) == 0 || (slash && dot && dot > path && dot < slash);
+    if (strstr(path, "://"))
+        return "; of URLs only http:// and https:// are fetched";
+    if (strncmp(path, "localhost/", 10) == 0 || (slash && dot && dot > path && dot < slash))
+        return "; a URL begins with http:// or https://";
+    return "";
 }
 
 int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err)
@@ -102,9 +106,8 @@ int fb_list_open(const char *path, struct list **ret_list, struct fly_error *err
                 : S_ISDIR(there.st_mode)              ? -EISDIR
                                                       : 0;
     if (error < 0) {
-        bool is_url = error == -ENOENT && looks_like_url(path);
         (void)snprintf(err->text, sizeof err->text, "cannot read %.180s: %s%s", l->name,
-                       strerror(-error), is_url ? "; a URL begins with http:// or https://" : "");
+                       strerror(-error), error == -ENOENT ? advice_on(path) : "");
         fb_list_close(l);
         return error;
     }
@@ -319,8 +322,13 @@ int fb_list_check_url(const char *url, size_t size, struct fly_error *err)
     return wrong ? -EINVAL : 0;
 }
 
-static void trim(const char **line, size_t *size)
+/* Blanks at both ends, and the mark that some editors begin a file with. */
+static void trim(const struct list *l, const char **line, size_t *size)
 {
+    if (l->line == 1 && *size >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+        *line += 3;
+        *size -= 3;
+    }
     while (*size > 0 &&
            ((*line)[*size - 1] == ' ' || (*line)[*size - 1] == '\t' || (*line)[*size - 1] == '\r'))
         --*size;
@@ -400,7 +408,7 @@ int fb_list_next(struct list *l, struct item *ret_item, struct fly_error *err)
 
         if (found <= 0)
             return found;
-        trim(&line, &size);
+        trim(l, &line, &size);
         if (size == 0 || line[0] == '#')
             continue;
         if (check_bytes(line, size, &wrong) < 0)
@@ -430,7 +438,7 @@ static int64_t count_items(struct list *l)
         found = l->can_block ? -EAGAIN : next_line(l, &line, &size, &err);
         if (found <= 0)
             continue;
-        trim(&line, &size);
+        trim(l, &line, &size);
         if (size == 0 || line[0] == '#' || check_bytes(line, size, &wrong) < 0)
             continue;
         if (line[0] == '{')

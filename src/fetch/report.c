@@ -239,6 +239,9 @@ static void say_list(struct fetch *f)
     if (f->bad_lines > 0 && !f->o->keep_going)
         fb_say(f, "flyball fetch: %s; --keep-going passes over such lines",
                f->is_void ? "nothing was sent" : "nothing was begun behind that line");
+    else if (f->bad_lines > 0 && !f->is_void)
+        fb_say(f, "flyball fetch: %lld line%s passed over, told above", (long long)f->bad_lines,
+               f->bad_lines == 1 ? " was" : "s were");
     else if (f->is_void && f->o->list_unsaid)
         fb_say(f, "flyball fetch: nothing to fetch: no list was named, and there is no request in "
                   "standard input");

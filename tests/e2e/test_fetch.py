@@ -329,6 +329,7 @@ def test_a_list_that_is_not_utf8(batch, origin):
     (['no-such-list'], 2, 'no-such-list'),
     (['api.example.com/items/1'], 2, 'directory; a URL begins with http:// or https://'),
     (['localhost/items/1'], 2, 'directory; a URL begins with http:// or https://'),
+    (['ftp://api.example.com/1'], 2, 'directory; of URLs only http:// and https:// are fetched'),
     (['./no.such/list'], 2, "list: No such file or directory\n"),
     (['x', '--limit', '10/s'], 2, 'as in rate=10/s'),
     (['--ratee', '2', 'x'], 2, "did you mean '--rate'"),

@@ -49,7 +49,8 @@ static void expect_end(struct list *l)
 
 static void lines_are_urls(void **state)
 {
-    struct list *l = open_list("http://a/1\r\n\n  # remark\n\thttps://b/2  \nHTTP://c/3");
+    struct list *l =
+        open_list("\xef\xbb\xbfhttp://a/1\r\n\n  # remark\n\thttps://b/2  \nHTTP://c/3");
 
     (void)state;
     expect_url(l, "1", "http://a/1");

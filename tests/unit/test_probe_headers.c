@@ -607,13 +607,14 @@ static void what_is_ample_is_no_pace(void **state)
     assert_true(h.c.probe.phase == PROBE_SETTLED && !fb_probe_is_unmet(&h.c.probe));
     h.ample = true;
     request(&h, 200);
-    assert_true(fb_probe_is_unmet(&h.c.probe) && h.c.probe.window_s == 0.0f);
+    assert_true(h.c.probe.phase == PROBE_FIRST && h.c.probe.window_s == 0.0f);
     for (int i = 0; i < 400; i++) {
         h.now_ns += (int64_t)(1e9 / h.pace.rate);
         request(&h, 200);
     }
     assert_true(h.c.probe.rate > 2.0f * rate);
-    assert_says(&h, "/s: no limit known yet, climbing.");
+    assert_says(&h,
+                "/s: climbing, for all that is to come fits into what the server says is left.");
     h.ample = false; /* and then it is not */
     tell(&h, 600, 10, h.now_ns + 50 * S);
     request(&h, 200);
@@ -670,6 +671,50 @@ static void what_was_met_is_not_forgotten(void **state)
     assert_true(fb_probe_is_unmet(&h.c.probe) && h.c.probe.rate == rate);
 }
 
+/* What headers told is kept while it sets no pace, and holds again when it does. */
+static void what_was_told_is_kept_while_it_is_ample(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+    int64_t reset_ns = h.o.reset_ns;
+
+    (void)state;
+    h.ample = true;
+    request(&h, 200);
+    assert_true(p->phase == PROBE_FIRST && p->window_s == 0.0f && !fb_probe_is_unmet(p));
+    assert_close((double)fb_probe_limit_shown(p), 10.0, 1e-4);
+    assert_true(p->kept_window_s == 60.0f);
+    for (int i = 0; i < 20; i++) /* it climbs, and forgets nothing */
+        request(&h, 200);
+    assert_close((double)fb_probe_limit_shown(p), 10.0, 1e-4);
+    h.ample = false;
+    tell(&h, 600, 3, reset_ns); /* of a minute only the end is told */
+    h.now_ns = reset_ns - S / 2;
+    request(&h, 200);
+    assert_true(p->phase == PROBE_SETTLED && p->window_s == 60.0f && p->kept_window_s == 0.0f);
+    assert_close((double)p->limit, 10.0, 1e-4);
+}
+
+/* A lower limit that was met meanwhile is not given up for it. */
+static void what_is_kept_is_no_reason_to_go_faster(void **state)
+{
+    struct hand h = told();
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    h.ample = true;
+    request(&h, 200);
+    p->phase = PROBE_SETTLED;
+    p->limit = 2.0f;
+    p->rate = 1.9f;
+    assert_close((double)fb_probe_limit_shown(p), 2.0, 1e-6);
+    h.ample = false;
+    p->verified = BOUND_ONLY;
+    tell(&h, 600, 300, h.o.reset_ns);
+    request(&h, 200);
+    assert_true(p->limit == 2.0f && p->window_s == 60.0f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -704,6 +749,8 @@ int main(void)
         cmocka_unit_test(what_is_ample_is_no_pace),
         cmocka_unit_test(what_is_ample_is_not_heard),
         cmocka_unit_test(what_was_met_is_not_forgotten),
+        cmocka_unit_test(what_was_told_is_kept_while_it_is_ample),
+        cmocka_unit_test(what_is_kept_is_no_reason_to_go_faster),
         cmocka_unit_test(a_window_that_was_given_up_is_told_again),
     };
 

@@ -120,8 +120,10 @@ struct probe {
         float told; /* headers: what is left until the reset, evenly spent */
         float line; /* before anything was told: evidence that too many arrive at a time */
     };
-    float told_left; /* what was left; below 0: nobody has told anything */
-    float share;     /* of what is used there, ours */
+    float told_left;     /* what was left; below 0: nobody has told anything */
+    float share;         /* of what is used there, ours */
+    float kept_limit;    /* what was told and followed, while all that is to come fits ... */
+    float kept_window_s; /* ... into what is left, so that it sets no pace; 0: nothing is kept */
     union {
         struct {
             float told_own;  /* accepted since the window told began */

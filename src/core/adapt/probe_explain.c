@@ -38,9 +38,14 @@ static void add_window(struct text *t, const struct probe *p)
     fb_text_add(t, ")");
 }
 
-static void add_climb(struct text *t, bool is_told)
+static void add_climb(struct text *t, const struct probe *p, bool is_told)
 {
-    fb_text_add(t, is_told ? "climbing to " TOLD : "no limit known yet, climbing");
+    if (is_told)
+        fb_text_add(t, "climbing to " TOLD);
+    else if (p->kept_window_s > 0.0f)
+        fb_text_add(t, "climbing, for all that is to come fits into what the server says is left");
+    else
+        fb_text_add(t, "no limit known yet, climbing");
 }
 
 void fb_probe_explain(const union controller_state *c, const struct pace *pace, int64_t now_ns,
@@ -55,7 +60,7 @@ void fb_probe_explain(const union controller_state *c, const struct pace *pace, 
     if (follows)
         fb_text_add(t, TOLD);
     else if (p->phase == PROBE_FIRST)
-        add_climb(t, is_told);
+        add_climb(t, p, is_told);
     else if (p->bursting && pace->rate > 1.01 * (double)p->rate)
         add_burst(t, p);
     else

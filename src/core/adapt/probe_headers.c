@@ -123,12 +123,14 @@ float fb_probe_limit_shown(const struct probe *p)
 {
     bool is_told = fb_probe_was_told(p) && p->told_until_ns != FB_LONG_AGO;
 
+    if (p->phase == PROBE_FIRST && p->kept_window_s > 0.0f)
+        return p->kept_limit;
     return is_told ? fb_maxf(p->limit, p->told_pace) : p->limit;
 }
 
 bool fb_probe_is_unmet(const struct probe *p)
 {
-    return p->phase == PROBE_FIRST && !fb_probe_was_told(p);
+    return p->phase == PROBE_FIRST && !fb_probe_was_told(p) && p->kept_window_s <= 0.0f;
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
@@ -494,6 +496,32 @@ static bool are_dropped(struct probe *p, int64_t now_ns)
     return false;
 }
 
+/* It sets no pace for now. */
+static void keep(struct probe *p)
+{
+    assert(p->limit > 0.0f);
+
+    if (p->phase == PROBE_FIRST || p->window_s <= 0.0f)
+        return;
+    p->kept_limit = fb_probe_limit_shown(p);
+    p->kept_window_s = p->window_s;
+}
+
+/* It does again; a lower limit that was met meanwhile holds. */
+static void recall(struct probe *p)
+{
+    if (p->kept_window_s <= 0.0f)
+        return;
+    if (p->phase == PROBE_FIRST) {
+        p->phase = PROBE_SETTLED;
+        p->limit = p->kept_limit;
+        p->lean = -p->margin;
+        p->rate = p->limit * (1.0f - p->margin);
+    }
+    p->window_s = fb_maxf(p->window_s, p->kept_window_s);
+    p->kept_limit = p->kept_window_s = 0.0f;
+}
+
 void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
 {
     bool is_met = p->verified == BOUND_ONLY; /* it was refused with room left: by another limit */
@@ -508,6 +536,7 @@ void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
     p->log = (struct probe_log){.by_second = false};
     if (is_met)
         return;
+    keep(p);
     p->verified = UNVERIFIED;
     p->window_s = 0.0f;
     p->block_ns = FB_LONG_AGO;
@@ -525,6 +554,7 @@ void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
         p->told_own = 0.0f;
         p->told_low = PLENTY;
         p->told_pace = 0.0f;
+        recall(p);
     }
     if (is_new_window(p, o))
         new_window(p, a);

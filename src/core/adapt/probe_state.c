@@ -21,7 +21,7 @@
 #define BOUNDS         5      /* the last state of trust in headers */
 #define SWAY_MOST_S    0.127f /* more is the pause of an episode that was not over */
 
-static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
+static_assert(sizeof(struct probe) == 256, "another member: does it last? Then it needs a row");
 
 #define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
 #define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)
@@ -46,6 +46,8 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(share, 0.01, 1),
     REAL(told, 0, MANY),
     REAL(told_left, -1, MANY),
+    REAL(kept_limit, 0, LIMIT_MAX),
+    REAL(kept_window_s, 0, 86400),
     REAL(latency_s, 0, MANY),
     REAL(sway_s, 0, MANY),
     SINCE(opened_ns),
@@ -156,7 +158,7 @@ void fb_probe_learned(const union controller_state *c, const struct pace *pace,
     assert(p->rate > 0.0f);
     ret_learned->reduction = p->ceiling > 0.0f ? 1.0 - pace->rate / (double)p->ceiling : 0.0;
     ret_learned->recovery_ns = fb_span((double)pause_s);
-    if (p->phase == PROBE_FIRST)
+    if (p->phase == PROBE_FIRST && p->kept_window_s <= 0.0f)
         return;
     ret_learned->confidence = fb_confidence(p->since_refusal);
     ret_learned->changed_ns = p->changed_ns;
