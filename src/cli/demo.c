@@ -135,8 +135,7 @@ static void tell_next(struct demo_show *s, const struct demo_line *line, bool is
     long long seed = line->seed;
 
     if (!line->compare)
-        fb_demo_say(s, -1,
-                    "Next:  flyball demo --seed %lld --compare   the same job without a governor",
+        fb_demo_say(s, -1, "Next:  flyball demo --seed %lld --compare   beside a naive client",
                     seed);
     fb_demo_say(s, -1, "%s  flyball demo --seed %lld --dialect github|openai|ietf|none",
                 line->compare ? "Next:" : "     ", seed);
@@ -233,7 +232,7 @@ static void introduce(void *to, uv_loop_t *loop, const char *where)
     bool has_keys = fb_demo_keys_begin(&r->keys, s, loop, where);
 
     fb_demo_say(s, 0, "flyball demo: an API with a secret limit, a client that was told nothing");
-    fb_demo_say(s, 0, "API        http://127.0.0.1:%d, limit drawn at random, shown at the end",
+    fb_demo_say(s, 0, "API        http://127.0.0.1:%d, limit drawn at random (see the end)",
                 r->api.port);
     fb_demo_say(s, 0, "dashboard  http://%s (open it now%s)", where, has_keys ? "; press b" : "");
     fb_demo_say(s, 0, "job        %lld requests, 40 workers, no configuration",

@@ -21,8 +21,8 @@ LONG_S = 180
 
 
 def environment(folder, **more):
-    return {**os.environ, 'HOME': str(folder), 'XDG_STATE_HOME': str(folder / 'state'), 'CI': '1',
-            **more}
+    return {**os.environ, 'HOME': str(folder), 'XDG_STATE_HOME': str(folder / 'state'),
+            'FLYBALL_LEDGER': str(folder / 'ledger'), 'CI': '1', **more}
 
 
 def files(folder):
@@ -179,7 +179,7 @@ def test_its_dashboard_shows_it_meanwhile(tmp_path):
 
 
 def test_on_a_terminal_the_dashboard_stays_until_ctrl_c(tmp_path):
-    here, there = terminal.open_terminal(100)
+    here, there = terminal.open_terminal(80)
     env = {**environment(tmp_path), 'CI': '', 'TERM': 'xterm'}
     with subprocess.Popen([FLYBALL, 'demo', '--requests', '20'], env=env, cwd=tmp_path,
                           stdin=subprocess.DEVNULL, stdout=there, stderr=there) as process:
@@ -192,6 +192,8 @@ def test_on_a_terminal_the_dashboard_stays_until_ctrl_c(tmp_path):
         process.send_signal(signal.SIGINT)
         terminal.read_all(here)
         assert process.wait(timeout=LONG_S) == 0
+    for end in (' (see the end)', ' beside a naive client'):
+        assert f'{end}\r\n' in told, told  # lines of 80 columns hold what it says
     assert not files(tmp_path)
 
 
