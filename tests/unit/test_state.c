@@ -592,6 +592,27 @@ static void bytes_say_whether_something_was_learned(void **state)
     fly_limiter_free(learns);
 }
 
+/* What is kept of headers lasts; a half of it, or a window of nothing, is damage. */
+static void what_headers_told_is_kept_over_a_restart(void **state)
+{
+    static const struct {
+        float limit, window_s, kept_s;
+    } rows[] = {{3.0f, 20.0f, 20.0f}, {0.0f, 20.0f, 0.0f}, {3.0f, 1e-6f, 0.0f}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        union controller_state c = belief(PROBE_FIRST, 1.0f);
+        c.probe.kept_limit = rows[i].limit;
+        c.probe.kept_window_s = rows[i].window_s;
+        fb_probe_resume(&c.probe, 100 * S);
+        assert_true(c.probe.kept_window_s == rows[i].kept_s);
+        struct pace pace = {.rate = 1.0};
+        struct learned l = {.confidence = -1.0};
+        fb_probe_learned(&c, &pace, &l);
+        assert_true((l.confidence >= 0.0) == (rows[i].kept_s > 0.0f));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -612,6 +633,7 @@ int main(void)
         cmocka_unit_test(a_look_at_a_window_is_put_off),
         cmocka_unit_test(windows_are_known_by_their_opening),
         cmocka_unit_test(what_is_told_of_the_same_window_is_heard),
+        cmocka_unit_test(what_headers_told_is_kept_over_a_restart),
         cmocka_unit_test(figures_of_step),
         cmocka_unit_test(figures_of_the_others),
         cmocka_unit_test(bytes_say_whether_something_was_learned),

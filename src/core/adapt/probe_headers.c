@@ -37,6 +37,8 @@ static void wait_for_reset(struct probe *p)
 /* So much of a short window stays unused. */
 static float kept(const struct probe *p, float limit)
 {
+    assert(limit > 0.0f);
+
     return fb_maxf(p->unit, 0.02f * limit);
 }
 
@@ -227,6 +229,7 @@ static bool crept(const struct probe *p, const struct fly_outcome *o)
 {
     float moved_s = fb_secs(o->reset_ns - p->told_reset_ns);
 
+    assert(p->told_reset_ns != FB_LONG_AGO && p->window_s > 0.0f);
     return moved_s > 0.0f && moved_s < 0.5f * p->window_s;
 }
 
@@ -240,6 +243,8 @@ static bool has_opened(const struct probe *p, const struct fly_outcome *o)
 /* The reset has passed, and a window that does not slide would have opened. */
 static bool has_slid(const struct probe *p, const struct answer *a)
 {
+    assert(a->outcome->reset_ns > a->now_ns);
+
     return !fb_probe_is_short(p) && crept(p, a->outcome) && a->now_ns > p->told_reset_ns;
 }
 
@@ -430,6 +435,8 @@ static void note_share(struct probe *p, const struct fly_outcome *o)
 
 static bool is_shared(const struct probe *p)
 {
+    assert(p->share > 0.0f && p->share <= 1.0f);
+
     return p->share < 0.9f;
 }
 
@@ -449,6 +456,8 @@ static float own_part(const struct probe *p, const struct fly_outcome *o)
 /* Still looking for what is told; but who saw it slide has seen it count. */
 static bool climbs(const struct probe *p, float limit)
 {
+    assert(limit > 0.0f && p->told > 0.0f);
+
     return p->phase == PROBE_FIRST && p->rate < p->told && !slides(p, limit);
 }
 
@@ -512,6 +521,7 @@ static void recall(struct probe *p)
 {
     if (p->kept_window_s <= 0.0f)
         return;
+    assert(p->kept_limit > 0.0f && p->margin > 0.0f);
     if (p->phase == PROBE_FIRST) {
         p->phase = PROBE_SETTLED;
         p->limit = p->kept_limit;

@@ -101,6 +101,8 @@ static bool stop_looking(struct probe *p)
 
 static float window_or_none(float window_s)
 {
+    assert(window_s >= 0.0f);
+
     return window_s < WINDOW_LEAST_S ? 0.0f : window_s;
 }
 
@@ -131,6 +133,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
 
     p->window_s = window_or_none(p->window_s);
+    p->kept_window_s = p->kept_limit > 0.0f ? window_or_none(p->kept_window_s) : 0.0f;
     bool looked = stop_looking(p);
     if (p->ceiling > 0.0f)
         p->limit = fb_minf(p->limit, p->ceiling);
