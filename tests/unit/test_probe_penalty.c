@@ -2,6 +2,7 @@
 /* A bucket that shuts for some seconds whenever it refuses, and tells so. */
 #include "test_probe_hand.h"
 
+#include "core/field.h"
 #include "test_probe.h"
 
 #define READ_PENALTY "counted between two refusals that shut it for as long"
@@ -278,6 +279,50 @@ static void what_lasted_is_no_store(void **state)
     }
 }
 
+/* As another process, or one under another spec, goes on with it. */
+static void go_on_elsewhere(struct hand *h)
+{
+    const struct controller *c = &fb_controller_probe;
+    struct hand next = hand_of("");
+    uint64_t word[128];
+
+    assert_true(fb_fields_words(c->fields, c->field_count) <= COUNT_OF(word));
+    fb_fields_write(c->fields, c->field_count, &h->c, h->now_ns, word);
+    assert_null(fb_fields_read(c->fields, c->field_count, word, h->now_ns, 0, &next.c));
+    h->c = next.c;
+    c->resume(&h->c, &h->pace, h->now_ns);
+}
+
+/* It stored more than was known, and that left at once: no window of six seconds. */
+static void the_next_run_knows_the_wait(void **state)
+{
+    struct hand h = penalised(20.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    go_on_elsewhere(&h);
+    assert_int_equal(p->told_wait_s, 6);
+    p->bursting = true;
+    p->ahead = 30.0f;
+    pass(&h, 30.0f, S / 2);
+    refuse_for(&h, 6 * S);
+    assert_true(fb_probe_in_penalty(p) && p->failed_pings == 0);
+    recover(&h, READ_SAVED);
+    assert_true(p->window_s <= 0.0f);
+    assert_close((double)p->limit, 30.0, 0.01);
+}
+
+/* What lies in its place while it is shut is no wait. */
+static void who_went_while_it_was_shut_kept_none(void **state)
+{
+    struct hand h = penalised(20.0f);
+
+    (void)state;
+    refuse_for(&h, 6 * S);
+    go_on_elsewhere(&h);
+    assert_int_equal(h.c.probe.told_wait_s, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +337,8 @@ int main(void)
         cmocka_unit_test(what_is_explained_is_measured),
         cmocka_unit_test(steps_are_long),
         cmocka_unit_test(what_lasted_is_no_store),
+        cmocka_unit_test(the_next_run_knows_the_wait),
+        cmocka_unit_test(who_went_while_it_was_shut_kept_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

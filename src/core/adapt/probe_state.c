@@ -63,6 +63,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     COUNT(surprises, 0, UINT8_MAX),
     COUNT(doubts, 0, DOUBTS_MAX),
     COUNT(verified, 0, BOUNDS),
+    COUNT(told_wait_s, 0, UINT8_MAX),
     FLAG(burst_found),
     FLAG(noise_known),
     FLAG(moves),
@@ -122,8 +123,10 @@ static void note_line(struct probe *p)
 {
     assert(p->sway_s >= 0.0f);
 
-    if (p->sway_s > SWAY_MOST_S)
+    if (p->sway_s > SWAY_MOST_S) { /* nor was the wait known where this lies in an episode */
         p->sway_s = 0.0f;
+        p->told_wait_s = 0;
+    }
     if (p->phase != PROBE_FIRST)
         fb_probe_begin_on_line(p);
 }
