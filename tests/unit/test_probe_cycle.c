@@ -265,6 +265,99 @@ static void the_pace_itself_is_no_window(void **state)
     assert_true(fb_probe_is_second(p));
 }
 
+/* Refused below 64/s and told to wait, after so many in a second as the time before. */
+static struct hand refused_after(uint8_t second, uint8_t before, unsigned sway_ms)
+{
+    struct hand h = climb_refused();
+    struct probe *p = &h.c.probe;
+
+    p->step_count = p->since_refusal = 60;
+    p->accepted = 60.0f;
+    h.now_ns = p->next_ns = p->step_ns + 1390 * MS;
+    h.o.retry_after_ns = S;
+    refuse(&h);
+    h.o.retry_after_ns = FLY_ABSENT;
+    p->log.second = second;
+    p->log.second_before = before;
+    p->log.sway_ms = sway_ms & 127u;
+    return h;
+}
+
+static void slow_to(struct probe *p, float rate)
+{
+    p->limit *= rate / p->rate;
+    p->rate = rate;
+}
+
+/* It may be a window that slides: what that would bear of the number is tried, but only once. */
+static void what_a_second_would_bear_is_tried(void **state)
+{
+    static const struct {
+        uint8_t second, before;
+        unsigned sway_ms;
+        float window_s, cycle_s;
+        double rate;
+    } rows[] = {
+        {50, 52, 40, 0.0f, 0.0f, 45.75},       {53, 46, 30, 0.0f, 0.0f, 45.75},
+        {55, 54, 40, 0.0f, 0.0f, 49.87},       {69, 69, 40, 0.0f, 0.0f, 0.98 * 64.0},
+        {50, 61, 30, 0.0f, 0.0f, 0.88 * 64.0}, {50, 52, 10, 0.0f, 0.0f, 0.88 * 64.0},
+        {50, 52, 40, 9.0f, 0.0f, 0.88 * 64.0}, {50, 52, 40, 0.0f, 1.3f, 0.88 * 64.0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct hand h = refused_after(rows[i].second, rows[i].before, rows[i].sway_ms);
+        struct probe *p = &h.c.probe;
+
+        p->window_s = rows[i].window_s;
+        p->cycle_s = rows[i].cycle_s;
+        p->cycle = 50.0f;
+        assert_true(fb_probe_read_cycle(p, p->rate, 0.0f) == 0.0f);
+        assert_close((double)p->rate, rows[i].rate, 0.02);
+    }
+}
+
+/* And where it bears that it is one. A pace that is lower or higher is what it is. */
+static void what_bears_it_is_a_window_that_slides(void **state)
+{
+    static const float shares[] = {1.0f, 0.97f, 1.03f};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shares); i++) {
+        struct hand h = refused_after(50, 52, 40);
+        struct probe *p = &h.c.probe;
+
+        slow_to(p, 52.0f); /* nearly that many: it may be the pace that was counted */
+        recover(&h, READ_CLIMB);
+        assert_no_raise(&h);
+        assert_true(p->phase == PROBE_FIRST && !fb_probe_by_second(p));
+        p->limit *= shares[i];
+        p->rate *= shares[i];
+        float rate = p->rate;
+        serve(&h, 301);
+        assert_int_equal(p->phase, PROBE_SETTLED);
+        assert_int_equal(fb_probe_by_second(p), i == 0);
+        assert_close((double)p->limit, i == 0 ? 50.0 : 0.985 * (double)rate, 0.1);
+        assert_close((double)p->rate, i == 0 ? 45.75 : 0.985 * 0.985 * (double)rate, 0.1);
+        assert_true(p->look_ns - h.now_ns > 40 * S);
+    }
+}
+
+/* Of a slow one enough are counted, where they are as many as the time before. */
+static void a_slow_one_may_slide_too(void **state)
+{
+    struct hand h = refused_after(30, 31, 40);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    slow_to(p, 32.0f);
+    p->step_count = 40;
+    p->accepted = 40.0f;
+    recover(&h, READ_CLIMB);
+    assert_int_equal(p->phase, PROBE_FIRST);
+    assert_close((double)p->rate, 0.915 * 30.0, 0.1);
+}
+
 /* In virtual time: a few refusals, and nearly all of it is used after them. */
 static void a_bucket_is_found_by_a_few_refusals(void **state)
 {
@@ -298,6 +391,9 @@ int main(void)
         cmocka_unit_test(what_was_let_through_is_kept),
         cmocka_unit_test(who_is_told_what_is_left_has_no_sway),
         cmocka_unit_test(the_pace_itself_is_no_window),
+        cmocka_unit_test(what_a_second_would_bear_is_tried),
+        cmocka_unit_test(what_bears_it_is_a_window_that_slides),
+        cmocka_unit_test(a_slow_one_may_slide_too),
         cmocka_unit_test(a_bucket_is_found_by_a_few_refusals),
     };
 

@@ -9,7 +9,11 @@
  * A cycle that lasts says the same before it ends: at least so much is made. When that is nearly
  * the pace, the pace is the limit, until it is looked at.
  *
- * Invariant: no limit is above the pace that was refused.
+ * A window that slides and is counted by the second refuses in the same way over an uneven line: a
+ * second after the wait, at a pace that is about what it allows. So the first pace that is tried
+ * below is the one that such a window bears. Where that lasts it is taken for one.
+ *
+ * Invariant: no pace is above the one that was refused.
  */
 #include <assert.h>
 
@@ -24,6 +28,7 @@
 #define NEARLY        0.8f  /* of the pace was let through in a second ... */
 #define NEARLY_UNEVEN 0.65f /* ... where climbs are less steep, and more is under way */
 #define SURE          0.97f /* of a pace is made: it was not refused for long enough */
+#define SAME          0.01f /* of a pace: it is the same */
 #define HELD_MOST_S   60.0f /* ... whoever does not use it */
 #define CATCH_UP      4.0f  /* requests that are late are made up for, once it is held */
 
@@ -84,6 +89,18 @@ static float about(const struct cycle *c, float wait_s)
     return c->accepted / (c->lasted_s + 0.5f * wait_s);
 }
 
+/*
+ * After the first cycle it may be a window that slides as well: what that would bear is tried, and
+ * tells the two apart. A bucket refuses it soon, and then goes down the faster.
+ */
+static float next_least(const struct probe *p, float rate)
+{
+    float second = p->cycle_s > 0.0f ? 0.0f : fb_probe_pace_of_second(p);
+
+    assert(rate > 0.0f && second >= 0.0f);
+    return second > 0.0f ? second : SLOWER * rate;
+}
+
 float fb_probe_read_cycle(struct probe *p, float rate, float ping_cost)
 {
     struct cycle c = cycle_of(p, ping_cost);
@@ -101,9 +118,10 @@ float fb_probe_read_cycle(struct probe *p, float rate, float ping_cost)
     }
     if (c.lasted_s >= LONG_ENOUGH * wait_s)
         return fb_minf(about(&c, wait_s), rate);
+    float next = fb_maxf(next_least(p, rate), about(&c, wait_s));
     p->cycle = c.accepted;
     p->cycle_s = c.lasted_s;
-    slow_down(p, fb_maxf(SLOWER * rate, fb_minf(about(&c, wait_s), SLOWER_LEAST * rate)));
+    slow_down(p, fb_minf(next, SLOWER_LEAST * rate));
     return 0.0f;
 }
 
@@ -134,6 +152,18 @@ float fb_probe_cycle_held(struct probe *p, int64_t now_ns)
     p->surprises = 0;
     p->looked = true;
     return limit;
+}
+
+/*
+ * Whether what is held is the pace that a window would bear that slides, and lets as many through
+ * in a second as were counted: then that is the limit, as it was for the refusals.
+ */
+bool fb_probe_cycle_by_second(const struct probe *p)
+{
+    float pace = fb_probe_pace_of_second(p);
+
+    assert(p->rate > 0.0f && pace >= 0.0f);
+    return p->rate > (1.0f - SAME) * pace && p->rate < (1.0f + SAME) * pace;
 }
 
 float fb_probe_cycle_credit(const struct probe *p)

@@ -243,6 +243,18 @@ float fb_probe_limit_of_second(const struct probe *p);
 /* How much of a limit by the second is left: one may be late, and lines are uneven. */
 float fb_probe_margin_of_second(const struct probe *p, float limit);
 
+/* What people would have chosen where this was counted, or that itself. */
+float fb_probe_number_of_second(const struct probe *p);
+
+/*
+ * The pace of a limit by the second, where one was counted over an uneven line at about the pace
+ * that was refused: a bucket may have done so, too. 0: none was.
+ */
+float fb_probe_pace_of_second(const struct probe *p);
+
+/* Believe it. */
+void fb_probe_settle_by_second(struct probe *p, float limit, const struct answer *a);
+
 /* Refused below it: more of it is left from now on, as long as that is not too much already. */
 bool fb_probe_may_leave_more(const struct probe *p);
 void fb_probe_leave_more(struct probe *p);
@@ -324,6 +336,9 @@ static inline bool fb_probe_in_cycle(const struct probe *p)
 
 /* And was not refused for long: the limit, or 0 where it was not for long enough yet. */
 float fb_probe_cycle_held(struct probe *p, int64_t now_ns);
+
+/* Whether it was held as a limit by the second would be. */
+bool fb_probe_cycle_by_second(const struct probe *p);
 
 /* So many may leave at once while it goes up, of what is late: none but in a cycle. */
 float fb_probe_cycle_credit(const struct probe *p);

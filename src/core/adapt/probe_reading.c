@@ -200,21 +200,9 @@ static void read_uneven(struct probe *p, const struct reading *r)
     fb_probe_settle(p, p->limit, 200.0f, r->a);
 }
 
-/* So many a second, and one of them is left: then one may be late without being lost. */
 static void read_second(struct probe *p, const struct reading *r)
 {
-    float limit = fb_probe_limit_of_second(p);
-
-    assert(limit > 0.0f && p->window_s <= 0.0f);
-    p->surprises = 0;
-    p->cuts = 1;
-    p->looked = true;
-    p->burst = 0.0f;
-    p->limit = limit;
-    fb_probe_set_by_second(p, true);
-    p->margin = fb_probe_margin_of_second(p, limit);
-    p->changed_ns = r->a->now_ns;
-    fb_probe_settle(p, limit, 200.0f, r->a);
+    fb_probe_settle_by_second(p, fb_probe_limit_of_second(p), r->a);
 }
 
 /* ---- while cruising ---- */
@@ -364,9 +352,9 @@ static void settle_at_share(struct probe *p, const struct reading *r)
 /* Whether it was told to wait for a second or two, and enough are counted from one to the next. */
 static bool is_cycle(const struct probe *p, const struct reading *r)
 {
-    bool slow = p->surprises > 0 && r->estimate < SLOW * p->unit;
+    bool counted = r->estimate >= SLOW * p->unit || fb_probe_pace_of_second(p) > 0.0f;
 
-    if (p->phase != PROBE_FIRST || !p->told_when || slow)
+    if (p->phase != PROBE_FIRST || !p->told_when || (p->surprises > 0 && !counted))
         return false;
     return p->failed_pings == 0 && r->grants >= NEAR;
 }

@@ -314,7 +314,11 @@ static void go_on_in_cycle(struct probe *p, const struct answer *a)
 {
     float limit = fb_probe_cycle_held(p, a->now_ns);
 
-    if (limit > 0.0f)
+    if (limit <= 0.0f)
+        return;
+    if (fb_probe_cycle_by_second(p))
+        fb_probe_settle_by_second(p, fb_probe_number_of_second(p), a);
+    else
         fb_probe_settle(p, limit, 100.0f, a);
 }
 

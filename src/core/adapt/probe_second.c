@@ -27,6 +27,7 @@
 #define DOUBTED      0.93f /* times that: an uneven line refuses so much less, too */
 #define UNEVEN       1.4f  /* times the mean deviation of latencies, in seconds: may be elsewhere */
 #define UNEVEN_MOST  0.08f /* ... but no more than this */
+#define ABOUT        2.0f  /* times what counts may differ by: they may be of the same number */
 #define SWAYS        3.8f  /* standard deviations of what arrives in a second stay unused ... */
 #define SWAYS_MOST   0.085f /* ... but no more than this */
 #define ROUND_NEAR   0.93f  /* of a number that people use: it is meant */
@@ -141,13 +142,26 @@ float fb_probe_second(const struct probe *p)
     return 0.5f * p->unit * (float)(p->log.second + p->log.second_before);
 }
 
+/*
+ * At either end of a second some of an even pace come on the other side: with latencies that
+ * deviate by s on average the variance is about the pace x s. So much of a number stays unused.
+ */
+static float kept_of(const struct probe *p, float number)
+{
+    float sway_s = (float)p->log.sway_ms / 1000.0f;
+    float sways = SWAYS * __builtin_sqrtf(sway_s * p->unit / number);
+
+    assert(number > 0.0f && !fb_probe_was_told(p));
+    return number * (1.0f - fb_maxf(fb_minf(sways, SWAYS_MOST), 1.2f * p->unit / number));
+}
+
 /* Limits as people choose them. */
 static const float ROUND[] = {
     15.0f, 20.0f, 25.0f, 30.0f, 40.0f, 50.0f, 60.0f, 75.0f, 100.0f, 120.0f, 150.0f, 200.0f, 250.0f,
 };
 
-/* What was counted over an uneven line is wrong by some. */
-static float meant(const struct probe *p)
+/* What was counted over an uneven line is wrong by some. 0: no number that people use is near. */
+static float near_round(const struct probe *p)
 {
     float counted = fb_probe_second(p);
 
@@ -155,7 +169,22 @@ static float meant(const struct probe *p)
     for (size_t i = 0; fb_probe_is_uneven(p) && i < sizeof(ROUND) / sizeof(ROUND[0]); i++)
         if (counted > ROUND_NEAR * ROUND[i] && ROUND_NEAR * counted < ROUND[i])
             return ROUND[i];
-    return fb_minf(counted, p->rate);
+    return 0.0f;
+}
+
+float fb_probe_number_of_second(const struct probe *p)
+{
+    float number = near_round(p);
+
+    return number > 0.0f ? number : fb_probe_second(p);
+}
+
+/* What was counted itself cannot be more than the pace. */
+static float meant(const struct probe *p)
+{
+    float number = near_round(p);
+
+    return number > 0.0f ? number : fb_minf(fb_probe_second(p), p->rate);
 }
 
 /* Whatever is meant, the pace was refused. */
@@ -164,22 +193,12 @@ float fb_probe_limit_of_second(const struct probe *p)
     return fb_minf(meant(p), p->rate);
 }
 
-/*
- * At either end of a second some of an even pace come on the other side: with latencies that
- * deviate by s on average the variance is about the pace x s. So much of what is meant is left,
- * which is less of a limit that is below it.
- */
+/* What is left of the number that is meant is less of a limit that is below it. */
 float fb_probe_margin_of_second(const struct probe *p, float limit)
 {
-    float sway_s = (float)p->log.sway_ms / 1000.0f;
-    float number = fb_maxf(meant(p), limit);
-    float sways = SWAYS * __builtin_sqrtf(sway_s * p->unit / number);
-    float share = fb_maxf(fb_minf(sways, SWAYS_MOST), 1.2f * p->unit / number);
+    assert(limit > 0.0f);
 
-    assert(limit > 0.0f && !fb_probe_was_told(p));
-    if (number > limit)
-        share = 1.0f - (1.0f - share) * number / limit;
-    return fb_maxf(MARGIN, share);
+    return fb_maxf(MARGIN, 1.0f - kept_of(p, fb_maxf(meant(p), limit)) / limit);
 }
 
 bool fb_probe_may_leave_more(const struct probe *p)
@@ -215,11 +234,18 @@ void fb_probe_wait_second(struct probe *p)
     p->block_ns = fb_after(p->refused_ns, FB_NS_PER_S + 20 * FB_NS_PER_MS);
 }
 
-static bool agree(const struct probe *p)
+/* Whether the last two counts differ by no more than so many times what an uneven line does. */
+static bool agree(const struct probe *p, float times)
 {
     int off = p->log.second - p->log.second_before;
+    float share = 0.03f + uneven(p);
 
-    return (float)(off < 0 ? -off : off) <= 0.6f + (0.03f + uneven(p)) * (float)p->log.second;
+    return (float)(off < 0 ? -off : off) <= times * (0.6f + share * (float)p->log.second);
+}
+
+static bool is_counted(const struct probe *p, float times)
+{
+    return p->log.second >= SECOND_LEAST && p->log.second < SECOND_MOST && agree(p, times);
 }
 
 /*
@@ -248,11 +274,40 @@ bool fb_probe_is_second(const struct probe *p)
 
     if (fb_probe_was_told(p) || p->window_s > 0.0f || !fb_probe_climbing(p))
         return false;
-    if (p->log.second < SECOND_LEAST || p->log.second >= SECOND_MOST || !agree(p))
+    if (!is_counted(p, 1.0f))
         return false;
     if (is_doubted(p))
         return p->rate > DOUBTED * fb_probe_second(p);
     if (is_pace(p))
         return false;
     return p->rate > (FASTER - uneven(p)) * fb_probe_second(p);
+}
+
+/*
+ * That it was refused does not tell a window from a bucket, but that this pace is not refused any
+ * more does. So the two counts need not agree as well as where they are all that is known.
+ */
+float fb_probe_pace_of_second(const struct probe *p)
+{
+    assert(p->unit >= 1.0f);
+
+    if (!fb_probe_is_uneven(p) || p->window_s > 0.0f || !is_counted(p, ABOUT))
+        return 0.0f;
+    return kept_of(p, fb_probe_number_of_second(p));
+}
+
+/* So many a second, and some of them are left: then one may be late without being lost. */
+void fb_probe_settle_by_second(struct probe *p, float limit, const struct answer *a)
+{
+    assert(limit > 0.0f && p->window_s <= 0.0f);
+
+    p->surprises = 0;
+    p->cuts = 1;
+    p->looked = true;
+    p->burst = 0.0f;
+    p->limit = limit;
+    fb_probe_set_by_second(p, true);
+    p->margin = fb_probe_margin_of_second(p, limit);
+    p->changed_ns = a->now_ns;
+    fb_probe_settle(p, limit, 200.0f, a);
 }
