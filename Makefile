@@ -238,12 +238,16 @@ $(WEB)/uplot: web/package.json web/package-lock.json web/.npmrc $(wildcard web/u
 	  echo 'no npm: the dashboard will have no plots'; touch $(UPLOT:%=$@/%); \
 	fi
 
-# What a reader needs and a browser does not: comments of their own lines, indents, empty lines.
-SLIM = sed -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*/,/\*\//d' -e 's/^ *//' -e '/^$$/d'
+# What a reader needs and a browser does not: comments, indents, empty lines; long names, where npm
+# has brought what makes them short. A page loads a fourth less with these.
+SLIM = sed -e '/^ *\/\*.*\*\/$$/d' -e '/^ *\/\*/,/\*\//d' -e 's| */\* [^*]* \*/||g' \
+  -e 's/^ *//' -e '/^$$/d'
+TERSE = $(WEB)/uplot/node_modules/.bin/terser
 
 $(WEB)/app.js: $(WEB)/uplot $(WEB_JS)
+	$(Q){ echo "(() => {'use strict';"; cat $(WEB_JS) | $(SLIM); echo '})();'; } >$(WEB)/own.js
 	$(Q){ cat $(WEB)/uplot/uPlot.iife.min.js; echo; echo '/* SPDX-License-Identifier: MIT */'; \
-	  echo "(() => {'use strict';"; cat $(WEB_JS) | $(SLIM); echo '})();'; } >$@
+	  if test -x $(TERSE); then $(TERSE) $(WEB)/own.js -c -m; else cat $(WEB)/own.js; fi; } >$@
 
 $(WEB)/app.css: $(WEB)/uplot web/app.css
 	$(Q){ cat $(WEB)/uplot/uPlot.min.css; $(SLIM) web/app.css; } >$@

@@ -59,7 +59,7 @@ static const struct page_column COLUMNS[] = {
     {"provider/pool", "", fb_page_name},  {"state", "", NULL},
     {"rate / limit", "", fb_page_rate},   {"left", "", fb_view_key_left},
     {"next start", "", fb_view_key_next}, {"queued", "number", cell_queued},
-    {"429s", "number", fb_page_refused},  {"why", "why", fb_page_why},
+    {"429s", "number", fb_page_refused},  {"why", "why", fb_page_concern},
 };
 
 static void put_head(const void *arg, struct buffer *to)
@@ -178,11 +178,11 @@ void fb_page_answer(struct call *c)
     struct buffer b = BUFFER_INIT;
     struct filling f = {.daemon = d,
                         .is_public = c->router == &d->door[DOOR_PUBLIC].router,
-                        .now_ns = fb_daemon_now(d),
                         .key = fb_alloc(KEYS_MAX * sizeof *f.key)};
 
     if (f.key)
         f.keys = fb_status_keys(d, f.key, KEYS_MAX);
+    f.now_ns = fb_daemon_now(d); /* not before what the keys were asked at: "now" would be later */
     fb_page_sort(f.key, f.keys, f.now_ns);
     fb_engine_stats(d->engine, &d->gauges.stats);
     fb_page_fill(PLACES, sizeof PLACES / sizeof PLACES[0], &f, &b);

@@ -37,6 +37,16 @@ static void hide(struct view_key *k)
     k->refused_item[0] = '\0';
 }
 
+/* Its keys are told once for all batches; of those that it has work for, the worst is its state. */
+static void note_keys(const struct work *b, struct view_batch *v)
+{
+    const struct view_batch *own = b->fetch ? fb_fetch_view(b->fetch) : NULL;
+
+    for (size_t i = 0; own && i < fb_view_batch_keys(own); i++)
+        if (own->key[i].queued + own->key[i].in_flight > 0)
+            fb_view_batch_note(v, &own->key[i], v->updated_ns);
+}
+
 void fb_work_view(const struct work *b, bool is_public, struct view_batch *v)
 {
     const struct progress *p = &b->progress;
@@ -64,6 +74,7 @@ void fb_work_view(const struct work *b, bool is_public, struct view_batch *v)
                              .latency_p50_ns = b->figures.p50_ns,
                              .latency_p95_ns = b->figures.p95_ns,
                              .latency_p99_ns = b->figures.p99_ns};
+    note_keys(b, v);
     fb_view_put(v->name, sizeof v->name, b->name);
     fb_progress_bound(p, &bound);
     fb_view_put(v->bound, sizeof v->bound, fb_buffer_text(&bound) ? bound.bytes : "");

@@ -254,6 +254,7 @@ static void settle(struct view_batch *b, size_t size)
     end_text(b->journal, sizeof b->journal);
     end_text(b->command, sizeof b->command);
     end_text(b->bound, sizeof b->bound);
+    end_text(b->held_by, sizeof b->held_by);
     b->rate = isfinite(b->rate) ? b->rate : 0.0;
     if (b->wait_count < 0 || b->wait_count > VIEW_BATCH_CAUSES)
         b->wait_count = 0;

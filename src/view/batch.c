@@ -69,11 +69,31 @@ enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns)
 {
     enum view_state worst = state_of_items(b);
 
+    if (b->elsewhere > 0 && b->elsewhere - 1 < (int64_t)worst)
+        worst = (enum view_state)(b->elsewhere - 1);
     for (size_t i = 0; b->running && i < fb_view_batch_keys(b); i++) {
         enum view_state s = fb_view_key_state(&b->key[i], now_ns);
         worst = s < worst ? s : worst;
     }
     return b->running ? worst : VIEW_idle;
+}
+
+void fb_view_batch_note(struct view_batch *b, const struct view_key *k, int64_t now_ns)
+{
+    enum view_state s = fb_view_key_state(k, now_ns);
+    const char *because = fb_view_key_because(k, now_ns);
+    struct buffer text = BUFFER_INIT;
+
+    if (b->elsewhere > 0 && b->elsewhere - 1 <= (int64_t)s)
+        return;
+    b->elsewhere = (int64_t)s + 1;
+    if (s >= VIEW_ok)
+        return;
+    fb_view_key_name(k, &text);
+    fb_buffer_add_text(&text, because[0] ? ": " : "");
+    fb_buffer_add_text(&text, because);
+    fb_view_put(b->held_by, sizeof b->held_by, fb_buffer_text(&text) ? text.bytes : "");
+    fb_buffer_fini(&text);
 }
 
 /* ------------------------------------------------------------------------------------- as JSON */
@@ -107,6 +127,8 @@ static void add_run_json(const struct view_batch *b, int64_t now_ns, struct buff
     fb_words_json_end(to, "eta", b->eta_ns, now_ns);
     if (b->bound[0])
         fb_json_text(to, "bound_by", b->bound);
+    if (b->held_by[0])
+        fb_json_text(to, "held_by", b->held_by);
     if (b->latency_p50_ns <= 0)
         return;
     fb_json_name(to, "latency");

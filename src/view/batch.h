@@ -61,6 +61,8 @@ struct view_batch {
 
     int64_t wait_count;
     struct view_wait wait[VIEW_BATCH_CAUSES];
+    int64_t elsewhere; /* the worst state of keys that are told elsewhere, and 1; 0: of none */
+    char held_by[VIEW_NAME * 2 + VIEW_CAUSE]; /* that key and why: "openai: Retry-After"; "" */
     struct view_key held; /* as it was when it last had to wait, for a second or more if ever ... */
     int64_t held_ns;      /* ... which was then; 0: never */
 
@@ -75,10 +77,17 @@ size_t fb_view_batch_keys(const struct view_batch *b);
 int64_t fb_view_batch_ended(const struct view_batch *b);
 
 /*
- * The worst state of its keys, or what comes of its items if that is worse: a fifth failed is a
- * warning, four fifths are critical, whatever the servers say. A batch that does not run is idle.
+ * The worst state of its keys, here or elsewhere, or what comes of its items if that is worse: a
+ * fifth failed is a warning, four fifths are critical, whatever the servers say. A batch that does
+ * not run is idle.
  */
 enum view_state fb_view_batch_state(const struct view_batch *b, int64_t now_ns);
+
+/*
+ * A key that has work of this batch is told elsewhere: the worst of these gives the batch its
+ * state and, where it is not well, says what holds it.
+ */
+void fb_view_batch_note(struct view_batch *b, const struct view_key *k, int64_t now_ns);
 
 /* The key that waits longest, else any that has something to do; or NULL. */
 const struct view_key *fb_view_batch_waiting(const struct view_batch *b);

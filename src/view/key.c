@@ -90,7 +90,7 @@ const char *fb_view_key_because(const struct view_key *k, int64_t now_ns)
     if (fb_view_key_is_wrong(k, now_ns))
         return "4xx";
     if (k->ready_ns <= now_ns)
-        return "";
+        return k->flags & VIEW_KEY_BROKEN ? "failing" : "";
     if (strcmp(k->cause, "hold") == 0 && k->flags & VIEW_KEY_SPENT)
         return "learned";
     if (strcmp(k->cause, "hold") != 0 || k->refused_ns == 0)
@@ -340,12 +340,12 @@ static void add_wait_json(const struct view_key *k, int64_t now_ns, struct buffe
     fb_json_bool(to, "may_start", k->ready_ns <= now_ns);
     if (k->ready_ns > now_ns)
         fb_words_json_end(to, "next_start", k->ready_ns, now_ns);
-    if (k->ready_ns > now_ns && k->cause[0]) {
+    const char *because = fb_view_key_because(k, now_ns);
+
+    if (k->ready_ns > now_ns && k->cause[0])
         fb_json_text(to, "cause", k->cause);
-        fb_json_text(to, "because", fb_view_key_because(k, now_ns));
-    } else if (fb_view_key_is_wrong(k, now_ns)) {
-        fb_json_text(to, "because", fb_view_key_because(k, now_ns));
-    }
+    if (because[0])
+        fb_json_text(to, "because", because);
     struct buffer why = BUFFER_INIT;
     fb_view_key_why(k, now_ns, &why);
     if (why.size > 0)

@@ -124,8 +124,8 @@ bool fb_view_key_is_wrong(const struct view_key *k, int64_t now_ns);
 
 /*
  * What holds it, in a word or two: "Retry-After", "refused" for a refusal that told no time,
- * "learned" where what was learned is used up, "window"; "": nothing does. "4xx" of one that may
- * start, where the requests are wrong.
+ * "learned" where what was learned is used up, "window"; "": nothing does. Of one that may start
+ * "4xx", where the requests are wrong, and "failing", where its breaker lets a trial out.
  */
 const char *fb_view_key_because(const struct view_key *k, int64_t now_ns);
 

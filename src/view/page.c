@@ -86,6 +86,17 @@ void fb_page_why(const struct view_key *k, int64_t now_ns, struct buffer *to)
     fb_buffer_add_text(to, k->ready_ns > now_ns ? k->why : "");
 }
 
+void fb_page_concern(const struct view_key *k, int64_t now_ns, struct buffer *to)
+{
+    if (k->ready_ns > now_ns || fb_view_key_because(k, now_ns)[0]) {
+        fb_buffer_add_text(to, k->why);
+    } else if (fb_view_key_state(k, now_ns) < VIEW_ok) {
+        fb_buffer_add_text(to, "Only ");
+        fb_view_key_left(k, now_ns, to);
+        fb_buffer_add_text(to, " are left.");
+    }
+}
+
 /* -------------------------------------------------------------------------------------- table */
 
 static void add_state(enum view_state s, struct buffer *to)
@@ -109,7 +120,10 @@ static void add_cell(const struct page_column *c, const struct view_key *k, int6
         return;
     }
     c->put(k, now_ns, &text);
-    fb_plot_add(to, "<td class=\"%s\">", c->css_class);
+    if (c->put == fb_page_name || strcmp(c->css_class, "why") == 0)
+        fb_plot_add(to, "<td class=\"%s\">", c->css_class);
+    else
+        fb_plot_add(to, "<td class=\"%s\" data-label=\"%s\">", c->css_class, c->title);
     fb_plot_escape(text.size > 0 && fb_buffer_text(&text) ? text.bytes : "", to);
     fb_buffer_add_text(to, "</td>");
     fb_buffer_fini(&text);
@@ -119,7 +133,8 @@ void fb_page_table(const struct page_table *t, struct buffer *to)
 {
     if (t->keys == 0)
         return;
-    fb_buffer_add_text(to, "<table class=\"keys cards\">\n<thead><tr>");
+    fb_buffer_add_text(to, "<div class=\"panel is-table\">"
+                           "<table class=\"keys cards is-plain\">\n<thead><tr>");
     for (size_t i = 0; i < t->columns; i++)
         fb_plot_add(to, "<th scope=\"col\" class=\"%s\">%s</th>", t->column[i].css_class,
                     t->column[i].title);
@@ -130,7 +145,7 @@ void fb_page_table(const struct page_table *t, struct buffer *to)
             add_cell(&t->column[c], &t->key[i], t->now_ns, to);
         fb_buffer_add_text(to, "</tr>\n");
     }
-    fb_buffer_add_text(to, "</tbody>\n</table>\n");
+    fb_buffer_add_text(to, "</tbody>\n</table></div>\n");
 }
 
 static bool is_before(const struct view_key *a, const struct view_key *b, int64_t now_ns)

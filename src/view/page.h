@@ -50,4 +50,7 @@ void fb_page_name(const struct view_key *k, int64_t now_ns, struct buffer *to);
 void fb_page_rate(const struct view_key *k, int64_t now_ns, struct buffer *to);
 void fb_page_why(const struct view_key *k, int64_t now_ns, struct buffer *to);
 
+/* The same, and of one that may start why its state is what it is; "": it is well. */
+void fb_page_concern(const struct view_key *k, int64_t now_ns, struct buffer *to);
+
 #endif

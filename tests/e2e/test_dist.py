@@ -70,4 +70,4 @@ def test_it_builds_without_npm_and_has_plots(tree, env, tmp_path):
     (tmp_path / 'bare').mkdir()
     page = report(build(tree, env), tmp_path / 'bare')
     assert 'var uPlot=' not in page and 'var uPlot =' not in page
-    assert '<table class="keys cards">' in page and 'id="boot"' in page
+    assert '<table class="keys cards is-plain">' in page and 'id="boot"' in page

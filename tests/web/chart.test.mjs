@@ -13,7 +13,7 @@ const load = (names, ...more) => {
   return vm.runInNewContext(`${text.join('\n')};({${names}})`, { document: { createElement: node }, location: { origin: '' }, URLSearchParams, IntersectionObserver });
 };
 
-const page = load(['span', 'took', 'moment', 'windowOf', 'heightOf', 'peaksOf', 'holesOf', 'dataOf', 'timesOf']);
+const page = load(['seriesOf', 'span', 'took', 'moment', 'windowOf', 'heightOf', 'peaksOf', 'holesOf', 'dataOf', 'timesOf']);
 
 /* Of so many seconds that end now; `at` says what differs. */
 const seriesOf = (seconds, at = {}) => {
@@ -49,6 +49,15 @@ test('the search at the start does not set the scale', () => {
   assert.equal(page.heightOf({ series: null }, 0), 1);
 });
 
+test('the last moment of a run is no sample of its own', () => {
+  const key = { provider: 'a', pool: 'default' };
+  const run = (last_s) => page.seriesOf({ ends_s: [1, 2, 3, 3 + last_s], spans_s: [1, 1, 1, last_s], series: [{ ...key, sent: [10, 20, 30, 1], limit: [null, 5, 6, 7], throttled: [0, 0, 1, 1] }] }, key);
+  const short = JSON.parse(JSON.stringify(run(0.1)));
+  assert.deepEqual([short.t, short.limit, short.throttled], [[1, 2, 3.1], [null, 5, 7], [0, 0, 2]]);
+  assert.ok(Math.abs(short.sent[2] - 31 / 1.1) < 1e-9, `${short.sent}`);
+  assert.deepEqual([...run(0.5).sent], [10, 20, 30, 2]);
+});
+
 test('a burst does not set the scale either, and how high it went is said', () => {
   const burst = seriesOf(60, { sent: { 0: 51, 1: 40, 30: 60 } });
   const top = page.heightOf({ series: seriesOf(600, { sent: { 0: 51, 1: 40, 30: 60 } }) }, 60);
@@ -68,6 +77,15 @@ test('changes of the grade and recoveries have marks on the axis of time', () =>
   const { marksOf } = load(['marksOf'], 'freshness');
   const fresh = { t: [1, 2, 3, 4, 5], grade: ['healthy', 'healthy', 'degraded', null, 'healthy'], recoveries: [0, 0, 0, 1, 0] };
   assert.deepEqual(JSON.parse(JSON.stringify(marksOf(fresh))), [[3, 'degraded', '--warning'], [4, 'recovery', '--holding']]);
+});
+
+test('ages have a gap where nobody measured, and none where nothing is live', () => {
+  const { ticksOf, freshData } = load(['ticksOf', 'freshData'], 'freshness');
+  const fresh = { t: [1, 2, 3, 4, 5, 6, 7, 8, 9], grade: ['h', 'h', 'h', null, null, null, null, 'h', 'h'], p50: [1, null, 1, null, null, null, null, 2, 2], p95: [2, null, 2, null, null, null, null, 3, 3] };
+  const { t, sent } = ticksOf(fresh);
+  assert.deepEqual(JSON.parse(JSON.stringify(page.holesOf(sent).map((hole) => hole.map((i) => t[i])))), [[4, 7]]);
+  const [, p50] = freshData(fresh, { aim_live_s: 10, degraded_s: 60 });
+  assert.deepEqual([...p50].slice(0, 5), [1, undefined, 1, null, null]);
 });
 
 test('a second or three without a sample are drawn over, more is a gap', () => {

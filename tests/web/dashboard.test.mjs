@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, test } from 'node:test';
-import { Place, hide, isLive, launch, open, shut, sleep, tell, threeProviders, until } from './daemon.mjs';
+import { Place, fits, hearsNothing, hide, isLive, launch, open, shut, sleep, tell, threeProviders, until } from './daemon.mjs';
 
 const HOSTILE = '<img src=x onerror=alert(1)>';
 let place;
@@ -37,7 +37,7 @@ test('1: a cold load is small, and all of it from here', async () => {
   page.on('request', (r) => asked.push(r.url()));
   const streams = new Set(); /* what follows the load, for as long as it is looked at */
   session.on('Network.requestWillBeSent', (e) => { if (/\/events\b/.test(e.request.url)) streams.add(e.requestId); });
-  session.on('Network.dataReceived', (e) => { if (!streams.has(e.requestId)) bytes += e.encodedDataLength; });
+  session.on('Network.loadingFinished', (e) => { if (!streams.has(e.requestId)) bytes += e.encodedDataLength; });
   await page.goto(place.url);
   await page.waitForSelector('figure figcaption');
   const cold = asked.filter((u) => !u.startsWith('data:') && !u.includes('/history'));
@@ -53,6 +53,12 @@ test('2 and 24: the page has its table before any script, and without scripts', 
   assert.ok(rows.length >= 3, `${rows}`);
   assert.ok(rows.some((row) => row.includes(names.told) && /of 600/.test(row)), `${rows}`);
   assert.ok(rows.some((row) => row.includes(names.shut) && row.includes('holding') && row.includes('Next start in')), `${rows}`);
+  const heights = await page.locator('table.keys tbody tr').evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height));
+  assert.ok(heights.every((height) => height <= 75), `a sentence has room: ${heights}`);
+  await page.setViewportSize({ width: 360, height: 800 });
+  await fits(page, 'without scripts');
+  const labels = await page.locator('table.keys tbody tr').first().locator('td').evaluateAll((all) => all.map((cell) => getComputedStyle(cell, '::before').content.replaceAll('"', '')));
+  ['rate / limit ', 'left ', 'queued ', '429s ', 'why '].forEach((label) => assert.ok(labels.includes(label), `${labels}`));
   await shut(page);
 });
 
@@ -89,8 +95,10 @@ test('5: one stream for all tabs, and a seventh still loads', async () => {
   for (let i = 0; i < 7; i++) pages.push(await open(browser, place.url, { context }));
   const complaints = () => pages.flatMap((page) => page.complaints);
   await Promise.all(pages.map(isLive));
-  const metrics = await (await fetch(`${place.insideUrl}metrics`)).text();
-  assert.match(metrics, /flyball_event_clients 1\n/);
+  const clients = async () => Number((await (await fetch(`${place.insideUrl}metrics`)).text()).match(/flyball_event_clients (\d+)/)[1]);
+  await until('one of them streams', async () => (await clients()) === 1);
+  await sleep(1500); /* and it stays at that */
+  assert.equal(await clients(), 1);
   const before = await pages[6].locator('.summary').first().textContent();
   await until('the last one is told too', async () => (await pages[6].locator('.summary').first().textContent()) !== before);
   await pages[0].close();
@@ -98,6 +106,54 @@ test('5: one stream for all tabs, and a seventh still loads', async () => {
   await until('another one takes over', async () => (await pages[6].locator('.summary').first().textContent()) !== then);
   assert.deepEqual(complaints(), []);
   await shut(pages[6]);
+});
+
+/* Two windows are seen at once, and one of them leads. */
+test('5 and 10: a second window has what happened before it, each once and in order', async () => {
+  const context = await browser.newContext();
+  const first = await open(browser, place.url, { context });
+  await isLive(first);
+  const linesOf = (page) => page.locator('.events li').evaluateAll((all) => all.filter((n) => n.querySelector('time')).map((n) => n.textContent));
+  await until('something happened', async () => (await linesOf(first)).length > 3);
+  const second = await open(browser, place.url, { context });
+  const isSame = async () => { /* but for the oldest of those that it has asked for */
+    const [its, own] = [await linesOf(first), await linesOf(second)];
+    const most = Math.min(its.length, own.length) - 1;
+    return most > 2 && JSON.stringify(its.slice(0, most)) === JSON.stringify(own.slice(0, most));
+  };
+  await until('the second one has it as well', isSame);
+  await hide(second, true);
+  const submit = async (n) => {
+    const asked = place.run('fetch', '--submit', `http://127.0.0.1:${place.port}/healthz?n=${n}`);
+    assert.equal(await new Promise((resolve) => { asked.once('exit', resolve); }), 0);
+  };
+  for (let n = 0; n < 3; n++) await submit(n);
+  const submitted = async (page) => (await linesOf(page)).filter((line) => line.includes('submitted')).length;
+  await until('the first one has heard', async () => (await submitted(first)) >= 3);
+  assert.ok((await submitted(second)) < 3, 'the hidden one has not');
+  await hide(second, false);
+  await until('and when it is seen again', async () => (await submitted(second)) === 3 && isSame());
+  await second.close();
+  await shut(first);
+});
+
+test('4: the line of the last minute is that of the last minute, also after a time out of sight', async () => {
+  const page = await open(browser, place.url);
+  await isLive(page);
+  await hide(page, true);
+  await sleep(8000);
+  const asked = page.waitForRequest(/history\?step=1&samples=60&figure=sent/);
+  await hide(page, false);
+  await asked;
+  await shut(page);
+});
+
+test('what the stream brings of watched items is nothing: the view of them asks', async () => {
+  const page = await open(browser, 'about:blank');
+  const asked = page.waitForRequest(/\/events\?/);
+  await page.goto(place.url);
+  assert.match((await asked).url(), /items=none/);
+  await shut(page);
 });
 
 /* A minute of which this clock knows and the page does not. */
@@ -199,6 +255,28 @@ test('14: a hostile name is text everywhere', async () => {
   await isShown(page.getByText(HOSTILE).first());
   assert.equal(await page.locator('img').count(), 0);
   assert.equal(alerted, false);
+  await shut(page);
+});
+
+test('a batch is as bad as what it waits for, and says so', async () => {
+  const page = await open(browser, `${place.url}#/batches`);
+  await isLive(page);
+  const row = page.locator('tbody tr', { hasText: 'three' });
+  await row.locator('.state', { hasText: 'holding' }).waitFor();
+  assert.match(await row.locator('td.why').textContent(), new RegExp(`^${names.shut}: \\S+$`));
+  await page.locator('tbody tr', { hasText: 'two' }).locator('.state', { hasText: /ok|warning/ }).waitFor();
+  await shut(page);
+});
+
+test('batches that need attention come first', async () => {
+  const page = await open(browser, `${place.url}#/batches`, { before: hearsNothing });
+  await isLive(page);
+  const status = await place.status();
+  const batches = ['idle', 'ok', 'critical', 'ok', 'holding'].map((state, i) => ({ ...status.batches[0], name: `b${i}`, state, held_by: i === 2 ? 'x: breaker' : undefined, bound_by: '5.00/s' }));
+  await tell(page, 'status', { ...status, batches });
+  await page.locator('tbody tr', { hasText: 'b2' }).waitFor();
+  assert.deepEqual(await page.locator('tbody td:first-child').allTextContents(), ['b2', 'b4', 'b1', 'b3', 'b0']);
+  assert.deepEqual((await page.locator('td.why').allTextContents()).slice(0, 2), ['x: breaker', 'bound by 5.00/s']);
   await shut(page);
 });
 

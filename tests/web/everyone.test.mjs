@@ -59,8 +59,14 @@ test('16: the menu of a phone says whether it is open, and Esc closes it', async
     return said === 'true';
   };
   assert.equal(await isOpen(), false);
+  const before = await menu.boundingBox();
   await menu.click();
   assert.equal(await isOpen(), true);
+  const { x, y } = await menu.boundingBox();
+  assert.ok(x === before.x && Math.abs(y - before.y) < 1, `it opens below its button, which stays: ${x}, ${y}`);
+  assert.ok((await batches.boundingBox()).y >= before.y + before.height);
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Overview', 'and comes after it');
   await batches.focus();
   await page.keyboard.press('Escape');
   assert.equal(await isOpen(), false);
@@ -119,6 +125,35 @@ test('what is typed into the filter sifts every list, and is said where its box 
   await page.getByRole('button', { name: 'show all' }).click();
   await until('all of it', async () => (await seen()) > 10);
   assert.equal(await page.getByText('Only what has').isVisible(), false);
+  await shut(page);
+});
+
+test('17: where the filter is in a menu, its key opens that', async () => {
+  const page = await open(browser, place.url, { width: 640 });
+  await isLive(page);
+  await page.keyboard.press('/');
+  await page.keyboard.type(names.told);
+  await until('only those are shown', async () => (await page.locator('table.keys tbody tr').count()) === 1);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('#menu').getAttribute('aria-expanded'), 'false');
+  await shut(page);
+});
+
+test('what is pointed at in a chart is said in its legend, and of when it is', async () => {
+  const page = await open(browser, `${place.url}#/p/${encodeURIComponent(names.told)}?pool=default`);
+  await isLive(page);
+  const legend = page.locator('.legend');
+  await until('some seconds are there', async () => (await page.locator('figure tbody tr').count()) > 5);
+  assert.doesNotMatch(await legend.textContent(), /at \d/);
+  const box = await page.locator('.plot .u-over').boundingBox();
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2);
+  await until('it says when', async () => /at \d\d:\d\d:\d\d$/.test(await legend.textContent()));
+  const clocks = async () => (await legend.textContent()).match(/(\d\d:\d\d:\d\d)$/)[1];
+  const middle = await clocks();
+  await page.mouse.move(box.x + box.width * 0.9, box.y + box.height / 2);
+  await until('a later one', async () => (await clocks()) > middle);
+  await page.mouse.move(box.x, box.y - 60);
+  await until('and nothing where nothing is pointed at', async () => !/at \d/.test(await legend.textContent()));
   await shut(page);
 });
 
@@ -274,7 +309,7 @@ test('20: a change of state is said once, at most one in five seconds, and never
   await sleep(6000);
   const spoken = await page.evaluate(() => window.spoken);
   spoken.forEach(([at, text], i) => {
-    assert.match(text, /^[^,]* is now (ok|warning|critical|holding|idle)(, [^,]* is now (ok|warning|critical|holding|idle))*$/);
+    assert.match(text, /^[^,]* is now (ok|warning|critical|holding|idle)(, [^,]* is now (ok|warning|critical|holding|idle))*(, and \d+ more have changed)?$/);
     assert.ok(i === 0 || at - spoken[i - 1][0] >= 4900, 'at most one in five seconds');
   });
   await shut(page);
@@ -306,14 +341,22 @@ const contrastIn = (page) => page.evaluate(() => {
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  const inks = ['--text', '--quiet', '--rate', '--limit', '--ok', '--warning', '--critical', '--holding', '--idle'];
-  return inks.flatMap((ink) => ['--page', '--panel', '--row'].map((paper) => [ink, paper, ratio(light(ink), light(paper))]));
+  const inks = ['--text', '--quiet', '--rate', '--limit', '--ok', '--warning', '--critical', '--holding', '--idle', '--focus'];
+  const steps = [1, 2, 3, 4, 5].map((i) => `--step-${i}`);
+  return {
+    texts: inks.flatMap((ink) => ['--page', '--panel', '--row'].map((paper) => [ink, paper, ratio(light(ink), light(paper))])),
+    shapes: steps.map((step) => [step, '--panel', ratio(light(step), light('--panel'))]),
+    neighbours: steps.slice(1).map((step, i) => [step, steps[i], ratio(light(step), light(steps[i]))]),
+  };
 });
 
 test('22: every ink is readable on every paper, in both themes, and the choice is remembered', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await open(browser, place.url, { colorScheme });
-    for (const [ink, paper, ratio] of await contrastIn(page)) assert.ok(ratio >= 4.5, `${ink} on ${paper}, ${colorScheme}: ${ratio}`);
+    const found = await contrastIn(page);
+    for (const [kind, least] of [['texts', 4.5], ['shapes', 3], ['neighbours', 1.2]]) {
+      found[kind].forEach(([ink, paper, ratio]) => assert.ok(ratio >= least, `${ink} on ${paper}, ${colorScheme}: ${ratio}`));
+    }
     await page.keyboard.press('t');
     const chosen = await page.evaluate(() => document.documentElement.dataset.theme);
     assert.equal(chosen, colorScheme === 'light' ? 'dark' : 'light');

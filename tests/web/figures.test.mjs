@@ -124,10 +124,11 @@ test('events: what began is a sentence, what repeats is one line, and no pace th
     const tell = (s, cause) => other.postMessage({ kind: 'news', data: { kind: 'wait', provider: 'slow', pool: 'default', cause, time: at(s), until: at(s + 30) } });
     tell(0, 'bucket'); tell(31, 'bucket'); tell(62, 'bucket'); /* one that goes on */
     tell(200, 'bucket'); tell(201, 'window'); /* another, and one for something else */
+    tell(202, 'window'); tell(205, 'window'); /* that begins again while it lasts */
   });
   await list.locator('li', { hasText: 'slow waits for a window' }).waitFor();
   const waits = await list.locator('li', { hasText: 'slow waits' }).allTextContents();
-  assert.deepEqual(waits.map((t) => t.match(/for (.+) until .*\d+:\d+:(\d+)/).slice(1).join(' ')), ['a window that is full 51', 'its rate 50', 'its rate 32']);
+  assert.deepEqual(waits.map((t) => t.match(/for (.+) until .*\d+:\d+:(\d+)/).slice(1).join(' ')), ['a window that is full 55', 'its rate 50', 'its rate 32']);
   const rates = (await list.locator('li').allTextContents()).filter((t) => /\/s$/.test(t));
   assert.ok(rates.length <= 6, `${rates}`);
   await shut(page);

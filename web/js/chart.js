@@ -31,13 +31,24 @@ const token = (name) => {
 };
 const thin = (color) => color.replace(/^rgb\((.*)\)$/, 'rgba($1, .13)');
 
+/* A run ends whenever it ends: a last sample of a moment says nothing of a pace, and is of the one before. */
+const MOMENT = 0.2; /* of a sample */
+const endWhole = (found, { ends_s: ends, spans_s: spans }) => {
+  const n = ends.length;
+  if (n < 2 || spans[n - 1] >= spans[n - 2] * MOMENT) return [found, ends, spans];
+  const both = (column) => [...column.slice(0, n - 2), (column[n - 2] || 0) + (column[n - 1] || 0)];
+  const last = (column) => column && [...column.slice(0, n - 2), column[n - 1] ?? column[n - 2]];
+  return [{ ...found, sent: both(found.sent), throttled: both(found.throttled), limit: last(found.limit), confidence: last(found.confidence) }, last(ends), both(spans)];
+};
+
 /* The columns of one key out of an answer of /history, with their times. */
 const seriesOf = (history, key) => {
-  const found = history.series.find((s) => s.provider === key.provider && s.pool === key.pool);
-  if (!found) return null;
+  const told = history.series.find((s) => s.provider === key.provider && s.pool === key.pool);
+  if (!told) return null;
+  const [found, ends, spans] = history.ends_s ? endWhole(told, history) : [told];
   const n = found.sent.length;
-  const t = history.ends_s || found.sent.map((_, i) => history.end_s - (n - 1 - i) * history.step_s);
-  const perSecond = found.sent.map((v, i) => (v == null ? null : v / (history.spans_s ? history.spans_s[i] : history.step_s)));
+  const t = ends || found.sent.map((_, i) => history.end_s - (n - 1 - i) * history.step_s);
+  const perSecond = found.sent.map((v, i) => (v == null ? null : v / (spans ? spans[i] : history.step_s)));
   return { t, sent: perSecond, limit: found.limit, confidence: found.confidence || found.sent.map(() => null), throttled: found.throttled };
 };
 
@@ -195,7 +206,7 @@ const plotOptions = (width, chart) => {
     width,
     height: PLOT_HEIGHT,
     legend: { show: false },
-    cursor: { show: false },
+    cursor: pointer,
     scales: {
       x: { range: (u, low, high) => windowOf(chart, low, high || Date.now() / 1000) },
       y: { range: (u, low, high) => [0, heightOf(chart, high)] },
@@ -209,7 +220,7 @@ const plotOptions = (width, chart) => {
       hidden,
     ],
     bands: [{ series: [3, 4], fill: thin(token('--limit')) }],
-    hooks: { drawAxes: [(u) => chart.series && drawGaps(u, chart.series)], draw: [(u) => {
+    hooks: { setCursor: [(u) => chart.point(u.cursor.idx)], drawAxes: [(u) => chart.series && drawGaps(u, chart.series)], draw: [(u) => {
       if (!chart.series) return;
       drawPeaks(u, chart.series);
       drawRefusals(u, chart.series.throttled);
@@ -250,20 +261,28 @@ const fillTable = (body, s) => {
 const behindChart = (table) => (HAS_PLOTS ? el('div', { class: 'unseen' }, table)
   : el('div', { class: 'instead', tabindex: '0', role: 'region', 'aria-label': table.caption.textContent }, table));
 
-/* What each line is, and where it ends. */
+/* What is pointed at is said in the legend; nothing else moves, and a finger still scrolls the page. */
+const pointer = { show: true, y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } };
+const atText = (t) => `at ${moment(new Date(t * 1000))}`;
+
+/* What each line is, and where it ends, or how it was at `at`. */
 const makeLegend = () => {
   const values = [el('b'), el('b'), el('b')];
+  const when = el('span', { class: 'when' });
   const limitName = el('span');
   const node = el('p', { class: 'legend', 'aria-hidden': 'true' },
     el('span', {}, el('i'), 'sent/s ', values[0]),
     el('span', { class: 'is-limit' }, el('i'), limitName, ' ', values[1]),
-    el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429) ', values[2]));
-  const update = (s) => {
-    const limit = s && s.limit[s.limit.length - 1];
-    setText(values[0], s && s.sent.length ? rate(s.sent[s.sent.length - 1] || 0) : '');
+    el('span', { class: 'is-refusal' }, el('i', {}, '×'), ' refused (429) ', values[2]), when);
+  const update = (s, at) => {
+    const i = s ? at ?? s.sent.length - 1 : 0;
+    const limit = s && s.limit[i];
+    const sure = at == null || s.confidence[i] == null ? '' : `, ${Math.round(s.confidence[i] * 100)} %`;
+    setText(values[0], s && s.sent.length ? (at != null && s.sent[i] == null ? 'no data' : rate(s.sent[i] || 0)) : '');
     setText(limitName, limit ? 'limit, and how sure it is' : 'limit not known');
-    setText(values[1], limit ? rate(limit) : '');
-    setText(values[2], s ? count(s.throttled.reduce((a, b) => a + (b || 0), 0)) : '');
+    setText(values[1], limit ? `${rate(limit)}${sure}` : '');
+    setText(values[2], s ? count(at == null ? s.throttled.reduce((a, b) => a + (b || 0), 0) : s.throttled[i] || 0) : '');
+    setText(when, at == null ? '' : atText(s.t[i]));
   };
   return { node, update };
 };
@@ -283,6 +302,13 @@ const makeChart = (key, range) => {
     legend.node, holder, caption, behind);
   holder.append(nothing);
 
+  /* Which sample is pointed at; what follows the mouse out of the picture is none. */
+  chart.at = null;
+  chart.point = (at) => {
+    chart.at = chart.series && at != null && at < chart.series.t.length ? at : null;
+    legend.update(chart.series, chart.at);
+  };
+
   const plot = whereSeen(holder, () => {
     if (!holder.isConnected) return;
     const data = chart.series && chart.series.t.length ? dataOf(chart.series) : nothingOf(chart.range);
@@ -296,7 +322,7 @@ const makeChart = (key, range) => {
     const some = s && s.t.length > 0;
     setHidden(nothing, Boolean(some) && s.sent.some((v) => v > 0));
     setText(caption, sentenceOf(s, chart.range, chart.key));
-    legend.update(s);
+    chart.point(chart.at);
     if (some && Date.now() - chart.tabled > TABLED_MS) {
       chart.tabled = Date.now();
       fillTable(rows, s);

@@ -31,12 +31,13 @@ const SENTENCES = {
 
 /*
  * What repeats is told once, and how often: forty refusals at once are one thing that happened, and
- * so is a wait that goes on where it ended.
+ * so is a wait that begins again while it lasts, or goes on where it ended.
  */
 const FOLDED = ['answer', 'outcome', 'deferral', 'wait'];
 const lastOf = (e) => new Date((e.kind === 'wait' && e.until) || e.time);
+const isNear = (e, old) => new Date(e.time) > new Date(old.time) - FOLD_MS && new Date(e.time) - lastOf(old) < FOLD_MS;
 const foldInto = (e) => FOLDED.includes(e.kind) && model.events.slice(0, 20).find((old) => old.kind === e.kind && whom(old) === whom(e)
-  && old.status === e.status && old.error === e.error && (e.kind !== 'wait' || old.cause === e.cause) && Math.abs(new Date(e.time) - lastOf(old)) < FOLD_MS);
+  && old.status === e.status && old.error === e.error && (e.kind !== 'wait' || old.cause === e.cause) && isNear(e, old));
 
 const keepEvent = (e) => {
   const old = foldInto(e);

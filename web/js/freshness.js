@@ -48,7 +48,10 @@ const drawMarks = (u, fresh) => {
   u.ctx.restore();
 };
 
-const freshData = (fresh, c) => [fresh.t, fresh.p50, fresh.p95, fresh.t.map(() => c.aim_live_s), fresh.t.map(() => c.degraded_s)];
+/* Every sample has a grade, also while nothing is live: where there is none, nobody has measured. */
+const ticksOf = (fresh) => ({ t: fresh.t, sent: fresh.grade });
+
+const freshData = (fresh, c) => [fresh.t, bridge(fresh.t, fresh.p50), bridge(fresh.t, fresh.p95), fresh.t.map(() => c.aim_live_s), fresh.t.map(() => c.degraded_s)];
 const agesOf = (fresh) => (fresh ? fresh.p95.map((v) => v || 0) : []);
 const lastOfColumn = (column) => (column ? column.findLast((v) => v != null) : null);
 
@@ -56,7 +59,7 @@ const freshOptions = (width, config, chart) => {
   const axis = { font: `12px ${LABEL_FONT}`, stroke: token('--quiet'), grid: { stroke: token('--line'), width: 0.5 }, ticks: { show: false } };
   const bare = { points: { show: false } };
   return {
-    width, height: PLOT_HEIGHT, legend: { show: false }, cursor: { show: false },
+    width, height: PLOT_HEIGHT, legend: { show: false }, cursor: pointer,
     scales: {
       x: { range: (u, low, high) => windowOf(chart, low, high || Date.now() / 1000) },
       y: { range: () => [0, Math.max(...agesOf(chart.series), config.aim_live_s) * 1.25] },
@@ -65,18 +68,24 @@ const freshOptions = (width, config, chart) => {
       { ...axis, size: 54, values: (u, ticks) => ticks.map((v) => (v < 60 ? `${v} s` : span(v))) }],
     series: [{}, { ...bare, stroke: token('--rate'), width: 1.5 }, { ...bare, stroke: token('--holding'), width: 1.5 },
       { ...bare, stroke: token('--ok'), width: 1, dash: [5, 4] }, { ...bare, stroke: token('--warning'), width: 1, dash: [5, 4] }],
-    hooks: { draw: [(u) => chart.series && drawMarks(u, chart.series)] },
+    hooks: { setCursor: [(u) => chart.point(u.cursor.idx)], drawAxes: [(u) => chart.series && drawGaps(u, ticksOf(chart.series))],
+      draw: [(u) => chart.series && drawMarks(u, chart.series)] },
   };
 };
 
 /* What each line is, and where it ends; the line of what is degraded may be above the picture. */
-const FRESH_LINES = [['', 'half are younger (p50)', (fresh) => lastOfColumn(fresh && fresh.p50)], ['is-p95', '19 of 20 are younger (p95)', (fresh) => lastOfColumn(fresh && fresh.p95)],
+const ageAt = (column, at) => (at == null ? lastOfColumn(column) : column[at]);
+const FRESH_LINES = [['', 'half are younger (p50)', (fresh, c, at) => ageAt(fresh && fresh.p50, at)], ['is-p95', '19 of 20 are younger (p95)', (fresh, c, at) => ageAt(fresh && fresh.p95, at)],
   ['is-aim', 'wanted', (fresh, c) => c.aim_live_s], ['is-degraded', 'degraded from', (fresh, c) => c.degraded_s]];
 
 const makeFreshLegend = () => {
   const values = FRESH_LINES.map(() => el('b'));
-  const node = el('p', { class: 'legend', 'aria-hidden': 'true' }, ...FRESH_LINES.map(([css, name], i) => el('span', { class: css }, el('i'), `${name} `, values[i])));
-  return { node, update: (fresh, c) => FRESH_LINES.forEach(([, , of], i) => setText(values[i], of(fresh, c) == null ? '' : span(of(fresh, c)))) };
+  const when = el('span', { class: 'when' });
+  const node = el('p', { class: 'legend', 'aria-hidden': 'true' }, ...FRESH_LINES.map(([css, name], i) => el('span', { class: css }, el('i'), `${name} `, values[i])), when);
+  return { node, update: (fresh, c, at) => {
+    FRESH_LINES.forEach(([, , of], i) => setText(values[i], of(fresh, c, at) == null ? '' : span(of(fresh, c, at))));
+    setText(when, at == null ? '' : atText(fresh.t[at]));
+  } };
 };
 
 const makeFreshChart = () => {
@@ -87,7 +96,11 @@ const makeFreshChart = () => {
   const legend = makeFreshLegend();
   const figure = el('figure', { 'aria-label': 'Age of live items over time, against what is wanted' }, legend.node, holder, caption,
     behindChart(el('table', {}, el('caption', {}, 'Age of live items'), el('thead', {}, el('tr', {}, ...['time', 'p50', 'p95', 'grade', 'recoveries'].map((t) => el('th', { scope: 'col' }, t)))), rows)));
-  const chart = { figure, plot: null, tabled: 0, range: '', series: null, busy: false };
+  const chart = { figure, plot: null, tabled: 0, range: '', series: null, busy: false, at: null, config: null };
+  chart.point = (at) => {
+    chart.at = chart.series && at != null && at < chart.series.t.length ? at : null;
+    if (chart.config) legend.update(chart.series, chart.config, chart.at);
+  };
   const fillRows = (fresh) => {
     if (Date.now() - chart.tabled < TABLED_MS) return;
     chart.tabled = Date.now();
@@ -100,7 +113,8 @@ const makeFreshChart = () => {
     const fresh = chart.series;
     const known = fresh ? fresh.p95.filter((v) => v != null) : [];
     setText(caption, known.length ? `${labelOf(chart.range)}: p95 between ${span(Math.min(...known))} and ${span(Math.max(...known))}; wanted: ${span(c.aim_live_s)}.` : 'No live item yet.');
-    legend.update(fresh, c);
+    chart.config = c;
+    chart.point(chart.at);
     setHidden(nothing, known.length > 0);
     if (fresh) fillRows(fresh);
     if (!HAS_PLOTS || !holder.isConnected) return;

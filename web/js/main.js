@@ -7,7 +7,9 @@ const lost = document.getElementById('lost');
 const views = document.getElementById('views');
 const who = document.getElementById('who');
 const said = document.getElementById('said');
+const SAID = 3; /* changes in one sentence */
 const LATE_MS = 1500; /* without a status for that long the page goes on by itself */
+const SEEDED_MS = 4000; /* and after that what was drawn of seconds is asked for anew */
 let view = null;
 let announced = { at: 0, states: new Map() };
 
@@ -126,7 +128,10 @@ const moveFocus = (by) => {
 };
 
 const KEY_ACTIONS = {
-  '/': () => filterBox.focus(),
+  '/': () => {
+    if (!filterBox.offsetParent) openMenu(true);
+    filterBox.focus();
+  },
   j: () => moveFocus(1),
   k: () => moveFocus(-1),
   t: () => themeButton.click(),
@@ -158,14 +163,17 @@ const announce = (status) => {
   announced.states = new Map(status.keys.map((k) => [idOf(k), k.state]));
   if (!changed.length) return;
   announced.at = Date.now();
-  setText(said, changed.slice(0, 3).map((k) => `${nameOf(k)} is now ${k.state}`).join(', '));
+  const more = changed.length > SAID ? `, and ${changed.length - SAID} more have changed` : '';
+  setText(said, `${changed.slice(0, SAID).map((k) => `${nameOf(k)} is now ${k.state}`).join(', ')}${more}`);
 };
 
 const take = (status) => {
   tellApart(status, model.status);
+  const isLate = Date.now() - model.at > SEEDED_MS;
   model.status = status;
   model.at = Date.now();
   keepSparks(status.keys);
+  if (isLate) seedSparks(); /* the last minute is not that of its last sixty statuses */
   announce(status);
   if (view) {
     view.update();
@@ -235,7 +243,7 @@ const showTools = () => {
   rangeBox.hidden = model.isFrozen;
   document.body.append(help);
   if (model.isFrozen) return;
-  tools.before(menuButton);
+  views.before(menuButton);
   views.append(...VIEWS.filter((v) => !v.isThere || v.isThere(boot.status)).map((v) => el('a', { href: withRange(v.hash) }, v.title)));
   views.hidden = false;
 };

@@ -150,7 +150,9 @@ const seedSparks = async () => {
   try {
     const answer = await fetch(`history?step=1&samples=${SPARK_KEPT}&figure=sent`);
     if (!answer.ok) return;
-    (await answer.json()).series.forEach((s) => model.sparks.set(idOf(s), s.sent.map((v) => v || 0)));
+    const { series } = await answer.json();
+    model.sparks.clear(); /* what is not in it is of another time */
+    series.forEach((s) => model.sparks.set(idOf(s), s.sent.map((v) => v || 0)));
   } catch { /* the stream says that the connection is lost */ }
 };
 

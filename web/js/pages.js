@@ -97,10 +97,13 @@ const batchRow = (b) => el('tr', { 'data-key': b.name },
   el('td', { 'data-label': 'deferred', class: b.items.deferred ? 'number' : 'number zero' }, b.items.deferred ? el('a', { href: withRange('#/deferred') }, count(b.items.deferred)) : '0'),
   el('td', { 'data-label': 'rate', class: 'number' }, `${rate(b.rate_per_s)}/s`),
   el('td', { 'data-label': 'until', class: 'until', title: b.exit === 0 ? 'all of it is done' : null }, batchEnd(b)),
-  el('td', { class: 'why' }, b.bound_by ? `bound by ${b.bound_by}` : ''));
+  el('td', { class: 'why' }, b.held_by || (b.bound_by ? `bound by ${b.bound_by}` : '')));
 
 const BATCH_TITLES = [['batch'], ['state', '', 'the worst of what it asks'], ['items', '', 'that have ended, of all'], ['failed', 'number'], ['deferred', 'number', 'put off to a later run'],
-  ['rate', 'number', 'items a second'], ['until', '', 'when it will have ended'], ['why', '', 'what it cannot go faster than']];
+  ['rate', 'number', 'items a second'], ['until', '', 'when it will have ended'], ['why', '', 'what holds it, or what it cannot go faster than']];
+
+/* What needs attention comes first here, too; else they are in the order in which they are told. */
+const byState = (a, b) => (STATES[a.state] || STATES.idle).rank - (STATES[b.state] || STATES.idle).rank;
 
 const makeBatches = () => {
   const holder = el('div');
@@ -113,7 +116,7 @@ const makeBatches = () => {
   };
   const show = (now) => {
     last = now;
-    fill(holder, model.status.batches.length ? tableOf(BATCH_TITLES, model.status.batches.map(batchRow))
+    fill(holder, model.status.batches.length ? tableOf(BATCH_TITLES, [...model.status.batches].sort(byState).map(batchRow))
       : emptyState('No batch yet', 'A batch is a list of URLs that the daemon works through. Try:', EMPTY_COMMAND));
     return true;
   };

@@ -69,9 +69,13 @@ const refusalText = (r) => [timeAt(r.at), ` (${r.status}${r.retry_after_s ? `, R
 
 const boundText = (k) => (k.limit_by === 'learned' ? (k.limit_told ? ', as the server tells' : `, ${sureOf(k)} sure`) : k.limit_by ? `, by what is ${{ stated: 'stated', window: 'left of the window', quota: 'left of the quota' }[k.limit_by]}` : '');
 
+/* So far away that one looks at a clock. */
+const isFar = (k) => Boolean(k.next_start && k.next_start_in_s > 2);
+
 const factsOf = (k) => el('dl', { class: 'facts' },
   ...fact('rate / limit', `${rateOf(k)}${boundText(k)}`),
   ...fact('refused (429)', refusedText(k)),
+  ...(isFar(k) ? fact('next start', timeAt(k.next_start)) : []),
   ...(k.last_refusal ? fact('last refusal', el('span', {}, ...refusalText(k.last_refusal))) : []),
   ...fact('breaker', breakerText(k)),
   ...(k.credential ? fact('credential', `…${k.credential.slice(-4)} (hash)`, k.credential) : []),
@@ -182,7 +186,7 @@ const makeProvider = (provider, pool, apart) => {
     sayWhy(k);
     show('left', [keys.map((one) => [one.quota, one.window].map((of) => of && [of.remaining, of.limit, Math.round(fromNow(of.reset_in_s || 0))]))], () => leftRows(keys));
     show('queue', [k.queued, k.in_flight, k.queued_by, k.oldest_s, set.deferred, model.status.queue], () => queueBar(k, set));
-    show('facts', [rateOf(k), boundText(k), refusedText(k), breakerText(k), k.last_refusal && k.last_refusal.at, k.told_by, learnedText(k)], () => factsOf(k));
+    show('facts', [rateOf(k), boundText(k), refusedText(k), breakerText(k), isFar(k) && k.next_start, k.last_refusal && k.last_refusal.at, k.told_by, learnedText(k)], () => factsOf(k));
     show('waits', [set.waits, set.waited], () => waitBar(set.waits || [], set.waited));
     show('latency', set.latency || {}, () => latencyBars(set.latency));
     if (!more.firstChild) more.append('The same figures: ', el('a', { href: 'status' }, 'JSON'), command(`curl ${location.origin}/status`));

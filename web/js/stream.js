@@ -3,7 +3,8 @@
  *
  * A browser opens six connections to a host and no more: with a stream in each tab the seventh
  * would hang. So one tab that is seen holds the lock and the stream, and tells the others. A hidden
- * tab gives both up. Whoever takes over goes on after the last event that was heard.
+ * tab gives both up. Whoever takes over goes on after the last event that was heard, and who comes
+ * while another tab leads, as in a second window, asks once for what it has missed.
  *
  * Browsers know locks on this machine and over https alone. Elsewhere every tab asks for itself,
  * what happened and how it stands, and hangs up until it asks again.
@@ -12,9 +13,13 @@
 const SILENCE_MS = 30000;
 const POLL_MS = 2000;
 const BACKOFF_MAX_MS = 30000;
+const LOCK = 'flyball-stream';
 
 const stream = {
   source: null,
+  missed: null, /* another one, for as long as it takes to hear what was missed */
+  isBehind: false, /* that is not heard yet, and */
+  waiting: [], /* this was told by other tabs meanwhile */
   release: null, /* gives the lock away */
   asking: null, /* AbortController: waits for the lock */
   lastId: '',
@@ -49,6 +54,12 @@ const lose = () => {
   }
 };
 
+/* Numbers rise in a daemon's life: "start-number". */
+const isHeard = (id) => {
+  const [[start, number], [lastStart, lastNumber]] = [id, stream.lastId].map((text) => (text || '').split('-'));
+  return Boolean(id) && start === lastStart && Number(number) <= Number(lastNumber);
+};
+
 /* From the daemon: hear it, and tell the other tabs, of a status the text: that is copied cheaply. */
 const bring = (kind, data, id) => {
   const message = { kind, data, id };
@@ -73,10 +84,18 @@ const reconnectLater = () => {
   stream.timer = setTimeout(openSource, wait);
 };
 
+/* Of watched items nothing: the view of them asks for what it shows. */
+const sourceAfterLast = () => new EventSource(`events?with=status&items=none${stream.lastId ? `&last_event_id=${encodeURIComponent(stream.lastId)}` : '&recent=100'}`);
+
+const onNews = (source, handle) => NEWS.forEach((kind) => source.addEventListener(kind, (e) => {
+  const data = JSON.parse(e.data);
+  handle({ ...data, kind, of: data.kind }, e.lastEventId);
+}));
+
 const openSource = () => {
   closeSource();
-  const after = stream.lastId ? `&last_event_id=${encodeURIComponent(stream.lastId)}` : '&recent=100';
-  const source = new EventSource(`events?with=status${after}`);
+  leaveMissed(); /* it comes here */
+  const source = sourceAfterLast();
   stream.source = source;
   source.onerror = () => {
     if (stream.channel) stream.channel.postMessage({ kind: 'down' });
@@ -92,10 +111,40 @@ const openSource = () => {
   });
   source.addEventListener('gap', () => bring('gap', {}));
   source.addEventListener('end', () => source.onerror());
-  NEWS.forEach((kind) => source.addEventListener(kind, (e) => {
-    const data = JSON.parse(e.data);
-    bring('news', { ...data, kind, of: data.kind }, e.lastEventId);
-  }));
+  onNews(source, (data, id) => bring('news', data, id));
+};
+
+const leaveMissed = () => {
+  if (stream.missed) stream.missed.close();
+  stream.missed = null;
+  stream.isBehind = false;
+  stream.waiting = [];
+};
+
+/* What another tab told: after what was missed, and not what came with that. */
+const follow = (message) => {
+  if (stream.isBehind && message.kind === 'news') stream.waiting.push(message);
+  else if (!isHeard(message.id)) hear(message);
+};
+
+/* What happened while another tab led and this one was not there: until the next status. */
+const askMissed = () => {
+  const source = sourceAfterLast();
+  stream.missed = source;
+  onNews(source, (data, id) => hear({ kind: 'news', data, id }));
+  source.addEventListener('gap', () => hear({ kind: 'gap', data: {} }));
+  const isOver = () => {
+    const { waiting } = stream;
+    leaveMissed();
+    waiting.forEach(follow);
+  };
+  source.addEventListener('status', isOver);
+  source.onerror = isOver;
+};
+
+const hold = () => {
+  openSource();
+  return new Promise((resolve) => { stream.release = resolve; });
 };
 
 /* Wait for the lock, then stream until it is given away. */
@@ -104,15 +153,21 @@ const lead = () => {
     openSource();
     return;
   }
-  stream.asking = new AbortController();
-  navigator.locks.request('flyball-stream', { signal: stream.asking.signal }, () => {
-    openSource();
-    return new Promise((resolve) => { stream.release = resolve; });
-  }).catch(() => {}); /* it was hidden before it had the lock */
+  const asking = new AbortController();
+  stream.asking = asking;
+  stream.isBehind = true;
+  navigator.locks.request(LOCK, { ifAvailable: true }, (lock) => {
+    if (asking.signal.aborted) return null; /* it was hidden before it was told */
+    if (lock) return hold();
+    askMissed();
+    navigator.locks.request(LOCK, { signal: asking.signal }, hold).catch(() => {}); /* likewise */
+    return null;
+  });
 };
 
 const rest = () => {
   closeSource();
+  leaveMissed();
   if (stream.asking) stream.asking.abort();
   if (stream.release) stream.release();
   stream.asking = stream.release = null;
@@ -139,7 +194,7 @@ const startStream = () => {
     stream.channel.onmessage = ({ data }) => {
       if (document.hidden) return;
       if (data.kind === 'down') lose();
-      else hear(data);
+      else follow(data);
     };
   }
   document.addEventListener('visibilitychange', () => {

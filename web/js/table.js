@@ -52,7 +52,7 @@ const leftCell = (cell) => {
     setClass(cell, of ? 'left' : leftOf(k) ? 'left is-words' : 'left is-none');
     const at = of && of.reset_in_s != null ? Math.max(0, fromNow(of.reset_in_s)) : null;
     setText(reset, at == null ? '' : `${of === k.window ? 'one more' : 'resets'} in ${span(at, 1)}`);
-    setAttr(reset, 'title', reset.textContent);
+    setAttr(reset, 'title', of && of.reset ? `${reset.textContent}, at ${moment(new Date(of.reset))}` : reset.textContent);
   } };
 };
 
@@ -70,6 +70,7 @@ const whyCell = (cell) => ({ update: (k) => {
 const nextCell = (cell) => ({ update: (k) => {
   const next = nextOf(k);
   setText(cell, next);
+  setAttr(cell, 'title', next.startsWith('in ') ? `at ${moment(new Date(k.next_start))}` : '');
   setClass(cell, next === '-' ? 'next is-none' : 'next');
 } });
 
