@@ -69,7 +69,7 @@ static enum told_use show_books(struct fly_limiter *l, const struct engine_told 
         const struct probe *p = &b->books.learned.probe;
 
         v->limit = (double)fb_probe_limit_shown(p);
-        if (p->phase == PROBE_FIRST && p->kept_window_s <= 0.0f)
+        if (p->phase == PROBE_FIRST && fb_probe_kept_s(p) <= 0.0f)
             v->flags |= VIEW_KEY_LEARNING | VIEW_KEY_CLIMBING;
         v->flags |= fb_probe_is_near(p) ? VIEW_KEY_NEAR : 0;
     }

@@ -603,9 +603,9 @@ static void what_headers_told_is_kept_over_a_restart(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         union controller_state c = belief(PROBE_FIRST, 1.0f);
         c.probe.kept_limit = rows[i].limit;
-        c.probe.kept_window_s = rows[i].window_s;
+        c.probe.told_left = -1.0f - rows[i].window_s;
         fb_probe_resume(&c.probe, 100 * S);
-        assert_true(c.probe.kept_window_s == rows[i].kept_s);
+        assert_true(fb_probe_kept_s(&c.probe) == rows[i].kept_s);
         struct pace pace = {.rate = 1.0};
         struct learned l = {.confidence = -1.0};
         fb_probe_learned(&c, &pace, &l);

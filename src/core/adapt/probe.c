@@ -183,15 +183,21 @@ static void count_ahead(struct probe *p, const struct answer *a)
     p->ahead_ns = a->now_ns;
 }
 
+static void count_spent(struct probe *p, float cost)
+{
+    if (p->window_s > 0.0f)
+        p->spent += cost;
+    if (fb_probe_was_told(p))
+        p->told_own += cost;
+}
+
 static void count(struct probe *p, const struct answer *a)
 {
     float cost = (float)a->cost;
 
     assert(p->limit > 0.0f && p->crowd >= 0.0f);
     p->accepted += cost;
-    p->spent += cost;
-    if (fb_probe_was_told(p))
-        p->told_own += cost;
+    count_spent(p, cost);
     p->step_count++;
     if (a->outcome->latency_ns > 0)
         note_latency(p, fb_secs(a->outcome->latency_ns));

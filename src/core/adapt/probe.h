@@ -100,7 +100,10 @@ struct probe {
 
     /* measurement */
     float accepted; /* since empty_ns */
-    float spent;    /* since opened_ns */
+    union {
+        float spent;      /* in a window: since opened_ns */
+        float kept_limit; /* else, where a window is kept: what was told */
+    };
 
     /* search */
     float rate; /* the pace: limit x (1 + lean), within the bounds */
@@ -120,10 +123,8 @@ struct probe {
         float told; /* headers: what is left until the reset, evenly spent */
         float line; /* before anything was told: evidence that too many arrive at a time */
     };
-    float told_left;     /* what was left; below 0: nobody has told anything */
-    float share;         /* of what is used there, ours */
-    float kept_limit;    /* what was told and followed, while all that is to come fits ... */
-    float kept_window_s; /* ... into what is left, so that it sets no pace; 0: nothing is kept */
+    float told_left; /* what was left; -1: nobody tells; below: -1 - the window that is kept */
+    float share;     /* of what is used there, ours */
     union {
         struct {
             float told_own;  /* accepted since the window told began */
@@ -175,6 +176,12 @@ struct probe {
 
 /* The limit that people are told of: a bucket that tells what it holds may bear a higher pace. */
 float fb_probe_limit_shown(const struct probe *p);
+
+/*
+ * A window in seconds that was told and followed, while all that is to come fits into what is left
+ * and nothing else was met: it sets no pace, but is not forgotten. 0: there is none.
+ */
+float fb_probe_kept_s(const struct probe *p);
 
 /* Whether no limit was met, nor is what a server tells taken for it. */
 bool fb_probe_is_unmet(const struct probe *p);

@@ -42,7 +42,7 @@ static void add_climb(struct text *t, const struct probe *p, bool is_told)
 {
     if (is_told)
         fb_text_add(t, "climbing to " TOLD);
-    else if (p->kept_window_s > 0.0f)
+    else if (fb_probe_kept_s(p) > 0.0f)
         fb_text_add(t, "climbing, for all that is to come fits into what the server says is left");
     else
         fb_text_add(t, "no limit known yet, climbing");

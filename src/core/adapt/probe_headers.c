@@ -125,14 +125,14 @@ float fb_probe_limit_shown(const struct probe *p)
 {
     bool is_told = fb_probe_was_told(p) && p->told_until_ns != FB_LONG_AGO;
 
-    if (p->phase == PROBE_FIRST && p->kept_window_s > 0.0f)
+    if (fb_probe_kept_s(p) > 0.0f)
         return p->kept_limit;
     return is_told ? fb_maxf(p->limit, p->told_pace) : p->limit;
 }
 
 bool fb_probe_is_unmet(const struct probe *p)
 {
-    return p->phase == PROBE_FIRST && !fb_probe_was_told(p) && p->kept_window_s <= 0.0f;
+    return p->phase == PROBE_FIRST && !fb_probe_was_told(p) && fb_probe_kept_s(p) <= 0.0f;
 }
 
 void fb_probe_window_over(struct probe *p, float limit, float span_s)
@@ -505,31 +505,40 @@ static bool are_dropped(struct probe *p, int64_t now_ns)
     return false;
 }
 
-/* It sets no pace for now. */
-static void keep(struct probe *p)
+float fb_probe_kept_s(const struct probe *p)
 {
-    assert(p->limit > 0.0f);
+    bool is_kept = p->told_left < -1.0f && p->phase == PROBE_FIRST && p->window_s <= 0.0f;
 
-    if (p->phase == PROBE_FIRST || p->window_s <= 0.0f)
-        return;
-    p->kept_limit = fb_probe_limit_shown(p);
-    p->kept_window_s = p->window_s;
+    return is_kept ? -1.0f - p->told_left : 0.0f;
 }
 
-/* It does again; a lower limit that was met meanwhile holds. */
+/* It sets no pace any more. */
+static void keep(struct probe *p)
+{
+    assert(p->limit > 0.0f && p->told_left == -1.0f);
+
+    if (p->phase != PROBE_FIRST && p->window_s > 0.0f) {
+        p->told_left = -1.0f - p->window_s;
+        p->kept_limit = p->limit;
+    }
+    p->window_s = 0.0f;
+    p->opening_seen = false;
+}
+
+/* It does again, unless a limit was met meanwhile. */
 static void recall(struct probe *p)
 {
-    if (p->kept_window_s <= 0.0f)
+    float window_s = fb_probe_kept_s(p);
+
+    if (window_s <= 0.0f)
         return;
     assert(p->kept_limit > 0.0f && p->margin > 0.0f);
-    if (p->phase == PROBE_FIRST) {
-        p->phase = PROBE_SETTLED;
-        p->limit = p->kept_limit;
-        p->lean = -p->margin;
-        p->rate = p->limit * (1.0f - p->margin);
-    }
-    p->window_s = fb_maxf(p->window_s, p->kept_window_s);
-    p->kept_limit = p->kept_window_s = 0.0f;
+    p->phase = PROBE_SETTLED;
+    p->limit = p->kept_limit;
+    p->lean = -p->margin;
+    p->rate = p->limit * (1.0f - p->margin);
+    p->window_s = window_s;
+    p->spent = 0.0f;
 }
 
 void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
@@ -548,7 +557,6 @@ void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
         return;
     keep(p);
     p->verified = UNVERIFIED;
-    p->window_s = 0.0f;
     p->block_ns = FB_LONG_AGO;
     if (p->phase != PROBE_FIRST)
         fb_probe_climb_again(p);

@@ -456,7 +456,7 @@ static inline bool fb_probe_verifying(const struct probe *p)
 union controller_state;
 struct learned;
 
-#define FB_PROBE_FIELDS 37
+#define FB_PROBE_FIELDS 36
 
 extern const struct field fb_probe_fields[FB_PROBE_FIELDS];
 

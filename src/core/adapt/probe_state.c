@@ -21,7 +21,7 @@
 #define BOUNDS         5      /* the last state of trust in headers */
 #define SWAY_MOST_S    0.127f /* more is the pause of an episode that was not over */
 
-static_assert(sizeof(struct probe) == 256, "another member: does it last? Then it needs a row");
+static_assert(sizeof(struct probe) == 248, "another member: does it last? Then it needs a row");
 
 #define REAL(member, least, most)  FB_FIELD(struct probe, member, FIELD_FLOAT, least, most)
 #define COUNT(member, least, most) FB_FIELD(struct probe, member, FIELD_UINT8, least, most)
@@ -45,9 +45,8 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(evidence, 0, MANY),
     REAL(share, 0.01, 1),
     REAL(told, 0, MANY),
-    REAL(told_left, -1, MANY),
-    REAL(kept_limit, 0, LIMIT_MAX),
-    REAL(kept_window_s, 0, 86400),
+    REAL(told_left, -1 - 86400, MANY),
+    REAL(kept_limit, 0, MANY),
     REAL(latency_s, 0, MANY),
     REAL(sway_s, 0, MANY),
     SINCE(opened_ns),
@@ -131,12 +130,20 @@ static void note_line(struct probe *p)
         fb_probe_begin_on_line(p);
 }
 
+/* What is kept of headers is a limit and a window; what was spent of one is counted anew. */
+static void forget_half(struct probe *p)
+{
+    if (fb_probe_kept_s(p) >= WINDOW_LEAST_S && p->kept_limit > 0.0f)
+        return;
+    p->told_left = p->told_left < -1.0f ? -1.0f : p->told_left;
+    p->spent = 0.0f;
+}
+
 void fb_probe_resume(struct probe *p, int64_t now_ns)
 {
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
 
     p->window_s = window_or_none(p->window_s);
-    p->kept_window_s = p->kept_limit > 0.0f ? window_or_none(p->kept_window_s) : 0.0f;
     bool looked = stop_looking(p);
     if (p->ceiling > 0.0f)
         p->limit = fb_minf(p->limit, p->ceiling);
@@ -149,6 +156,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
         p->told_until_ns = FB_LONG_AGO;
     /* For how long it was away is known to the second: what is told of that window is no older. */
     p->told_reset_ns = fb_max64(FB_LONG_AGO, p->told_reset_ns - FB_NS_PER_S);
+    forget_half(p);
     note_line(p);
     p->next_ns = now_ns;
     assert(p->rate > 0.0f && p->rate <= (float)LIMIT_MAX && p->lean <= 1.0f);
@@ -164,7 +172,7 @@ void fb_probe_learned(const union controller_state *c, const struct pace *pace,
     assert(p->rate > 0.0f);
     ret_learned->reduction = p->ceiling > 0.0f ? 1.0 - pace->rate / (double)p->ceiling : 0.0;
     ret_learned->recovery_ns = fb_span((double)pause_s);
-    if (p->phase == PROBE_FIRST && p->kept_window_s <= 0.0f)
+    if (p->phase == PROBE_FIRST && fb_probe_kept_s(p) <= 0.0f)
         return;
     ret_learned->confidence = fb_confidence(p->since_refusal);
     ret_learned->changed_ns = p->changed_ns;
