@@ -103,15 +103,18 @@ static bool is_mean(const struct eta_key *k)
 
 /*
  * The pace that will be kept. One that still rises will be that of what is left, and so will one
- * that was learned from the mean of this quota.
+ * that was learned from the mean of this quota; but what little is left of one window says nothing
+ * of the next.
  */
 static double pace_under(const struct eta_key *k)
 {
     const struct eta_budget *q = &k->quota;
+    double mean = pace_of(q->limit, q->window_ns);
+    double rest = pace_of(q->left, q->more_ns);
 
     if (q->spending != ETA_SPREAD)
         return k->climbs ? 0.0 : k->rate;
-    return k->climbs || is_mean(k) ? pace_of(q->left, q->more_ns) : k->rate;
+    return k->climbs || is_mean(k) ? (rest > mean ? rest : mean) : k->rate;
 }
 
 /* A quota whose reset has passed since is full again; its window begins with the first request. */
