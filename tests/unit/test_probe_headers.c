@@ -713,6 +713,14 @@ static void what_is_kept_is_no_reason_to_go_faster(void **state)
     tell(&h, 600, 300, h.o.reset_ns);
     request(&h, 200);
     assert_true(p->limit == 2.0f && p->phase == PROBE_SETTLED && fb_probe_kept_s(p) == 0.0f);
+    p->phase = PROBE_FIRST; /* a window was met */
+    p->told_left = -61.0f;
+    p->window_s = 60.0f;
+    assert_true(fb_probe_kept_s(p) == 0.0f);
+    h = told(); /* none is known */
+    p->window_s = 0.0f;
+    fb_probe_need_not_be_told(p, h.now_ns);
+    assert_true(p->phase == PROBE_FIRST && p->told_left == -1.0f);
 }
 
 int main(void)
