@@ -35,7 +35,7 @@ static void wait_for_reset(struct probe *p)
 }
 
 /* So much of a short window stays unused. */
-static float kept(const struct probe *p, float limit)
+static float unused(const struct probe *p, float limit)
 {
     assert(limit > 0.0f);
 
@@ -44,7 +44,7 @@ static float kept(const struct probe *p, float limit)
 
 static float usable(const struct probe *p, float limit)
 {
-    return fb_maxf(limit - kept(p, limit), 0.5f * limit);
+    return fb_maxf(limit - unused(p, limit), 0.5f * limit);
 }
 
 /* What counts is the arrival: with an uneven line the window seems that much longer. */
@@ -184,7 +184,7 @@ static void gauge(struct probe *p, const struct answer *a)
 {
     float left = (float)a->outcome->remaining;
     float sure = fb_maxf(0.0f, left - 0.5f * p->unit * (float)a->in_flight);
-    float eased = fb_minf(1.0f, sure / (2.0f * kept(p, (float)a->outcome->limit)));
+    float eased = fb_minf(1.0f, sure / (2.0f * unused(p, (float)a->outcome->limit)));
 
     assert(left >= 0.0f && eased >= 0.0f);
     p->told_low = fb_minf(p->told_low, left);
