@@ -446,18 +446,32 @@ static void a_climb_that_was_refused_ends(void **state)
     assert_close((double)c.probe.evidence, 100.0, 1e-6); /* of a pace that was kept, and not more */
 }
 
-/* A look that was under way is put off, with what it was about; one that was planned is not. */
+/*
+ * What was counted well is left alone for as long as a process may last, until it has held for so
+ * long; a look that was under way is put off, with what it was about.
+ */
 static void a_look_at_a_window_is_put_off(void **state)
 {
+    static const struct {
+        float lean, evidence;
+        int32_t since_refusal;
+        double requests, evidence_left;
+    } rows[] = {
+        {0.1f, 0.0f, 50, 2400, 200},  {0.1f, 0.0f, 2400, 600, 200}, {-0.1f, 0.0f, 50, 72, 0},
+        {-0.1f, 59.0f, 50, 72, 59},   {-0.1f, 60.0f, 50, 2400, 60}, {-0.1f, 60.0f, 2399, 2400, 60},
+        {-0.1f, 60.0f, 2400, 72, 60},
+    };
+
     (void)state;
-    for (int looking = 0; looking < 2; looking++) {
-        union controller_state c = belief(PROBE_SETTLED, looking ? 0.1f : -0.1f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        union controller_state c = belief(PROBE_SETTLED, rows[i].lean);
         c.probe.window_s = 10.0f;
-        c.probe.evidence = 0.0f;
+        c.probe.evidence = rows[i].evidence;
+        c.probe.since_refusal = rows[i].since_refusal;
         fb_probe_resume(&c.probe, 100 * S);
         double requests = (double)(c.probe.look_ns - 100 * S) / 1e9 * (double)c.probe.rate;
-        assert_close(requests, looking ? 2400.0 : 72.0, 1.0);
-        assert_close((double)c.probe.evidence, looking ? 200.0 : 0.0, 1e-6);
+        assert_close(requests, rows[i].requests, 1.0);
+        assert_close((double)c.probe.evidence, rows[i].evidence_left, 1e-6);
     }
 }
 

@@ -106,14 +106,21 @@ static float window_or_none(float window_s)
     return window_s < WINDOW_LEAST_S ? 0.0f : window_s;
 }
 
-/* A look that was planned comes in due time, one that was under way later. */
+/*
+ * This process may be done before a look is worth its refusals, so that the first is put off. Once
+ * the limit has held for that long it is not, or whoever is done soon each time would never look.
+ * What was counted of a window from few is not left alone either: it stores nothing.
+ */
 static void begin_anew(struct probe *p, int64_t now_ns, bool looked)
 {
     int64_t look_ns = p->look_ns;
+    bool held = (float)p->since_refusal >= REFUSAL_WORTH;
+    bool in_time = p->window_s > 0.0f && (held || p->evidence < COUNTED);
 
     assert(p->window_s >= 0.0f);
+    p->put_off = held;
     fb_probe_count_anew(p, now_ns);
-    if (p->window_s > 0.0f && !looked) /* it stores nothing: no need to wait */
+    if (in_time && !looked) /* as it was planned; one that was under way comes later */
         p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
 }
 
