@@ -52,7 +52,7 @@
 #define WORTH_MOVING  400.0f  /* ... and once the limit was seen to move */
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
 #define PAUSE_LEAST_S 0.25f   /* who asked for nothing during so long may have ended */
-#define LOOK_AGES     2.0f    /* a look that costs several waits for so many times the age */
+#define LOOK_AGES     4.0f    /* a look that costs several waits for so many times the age */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
 #define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */

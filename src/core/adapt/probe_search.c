@@ -242,13 +242,13 @@ static bool in_the_shadow(const struct probe *p)
 
 /*
  * What is under way when a climb meets the limit will all be refused: no more than two, or a small
- * share of what was accepted so far, and a smaller one of more: who was let through so often may
- * be in a long window, whose pace is far below. Where answers take long it is in service, not
- * under way.
+ * share of what was accepted so far, and of more than sixteen a smaller one: who was let through so
+ * often may be in a long window, whose pace is far below. Where answers take long it is in service,
+ * not under way.
  */
 static float lean_at_risk(const struct probe *p)
 {
-    float share = fb_minf(p->total / 600.0f, 16.0f * p->unit + p->total / 3000.0f);
+    float share = fb_maxf(fb_minf(p->total / 600.0f, 16.0f * p->unit), p->total / 3000.0f);
     float under_way = fb_maxf(2.0f * p->unit, share);
     float sure = p->phase == PROBE_FIRST ? p->rate : fb_maxf(p->rate, 2.0f * p->limit);
     bool climbs = fb_probe_climbing(p) || p->lean >= 0.5f;
