@@ -244,6 +244,9 @@ static struct bench_target targets[] = {
     {"bucket decision / compare-and-swap", "bucket: take", "floor: one compare-and-swap", 2, 0,
      NULL},
     {"probe take and report, best ns", "probe: take and report", NULL, 100, 0, NULL},
+    /* 100 ns where a compare-and-swap takes four, as on the machine that this was asked of. */
+    {"probe take and report / compare-and-swap", "probe: take and report",
+     "floor: one compare-and-swap", 25, 0, NULL},
     {"window take, 1000000 / 10", "window 1000000: take", "window 10: take", 2, 0, NULL},
     {"window full, 1000000 / 10", "window 1000000: full", "window 10: full", 2, 0, NULL},
     {"a million keys / a plain table", "a million keys: id and take",
