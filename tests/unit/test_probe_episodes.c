@@ -20,8 +20,11 @@ static void during_an_episode_one_ping_is_out(void **state)
     assert_true(h.pace.burst == 1.0);
     h.now_ns = h.pace.not_before_ns;
     grant(&h);
+    int64_t pinged_ns = h.now_ns;
+    h.now_ns += 10 * MS;
     reply(&h, 200);
-    assert_true(h.pace.not_before_ns <= h.now_ns);
+    double gap_s = 1.0 / (double)h.c.probe.rate; /* from then on at the pace of now */
+    assert_close((double)(h.pace.not_before_ns - pinged_ns) / 1e9, gap_s, 1e-3);
 }
 
 /* Refused while another is out, which is answered next. */

@@ -374,24 +374,51 @@ static void an_application_that_is_the_limit_is_not_looked_beyond(void **state)
     assert_int_equal(p->crowd_min, 10);
 }
 
+/* 15/s are allowed, and 11.5 used, far beyond what can be stored. */
+static void look_in_vain(struct hand *h)
+{
+    struct probe *p = &h->c.probe;
+
+    p->late = 1.0f;
+    p->ahead = 0.0f;
+    late(h, STEP, 0.3);
+    assert_true(p->lean == 0.5f); /* not proven to be beyond the burst yet */
+    p->ahead = 100.0f;
+    p->ahead_ns = h->now_ns;
+    for (int i = 0; i < STEP && p->lean > 0.0f; i++)
+        late(h, 1, 0.3);
+    assert_true(p->lean == -MARGIN);
+    assert_close((double)p->limit, 1.1 * 15.0 / 1.3, 0.5);
+}
+
 static void a_look_that_is_not_used_ends_at_what_is_used(void **state)
 {
     struct hand h = looking(10.0f, 0.5f, 300.0f);
     struct probe *p = &h.c.probe;
 
     (void)state;
-    p->late = 1.0f;
-    p->ahead = 0.0f;
-    late(&h, STEP, 0.3); /* 15/s allowed, 11.5 used: not proven to be beyond the burst yet */
-    assert_true(p->lean == 0.5f);
-    p->ahead = 100.0f;
-    p->ahead_ns = h.now_ns;
-    for (int i = 0; i < STEP && p->lean > 0.0f; i++)
-        late(&h, 1, 0.3);
-    assert_true(p->lean == -MARGIN);
-    assert_close((double)p->limit, 1.1 * 15.0 / 1.3, 0.5);
+    p->empty_ns = h.now_ns - 400 * S; /* so long ago that it may have been raised */
+    look_in_vain(&h);
+    assert_int_equal(p->phase, PROBE_SETTLED);
     assert_true(p->accepted == 0.0f);
     assert_int_equal(p->empty_ns, h.now_ns);
+}
+
+/* A window that slides has room for a while: refused, what was counted since then decides. */
+static void what_is_used_is_on_trial_soon_after_a_refusal(void **state)
+{
+    struct hand h = looking(10.0f, 0.5f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    int64_t empty_ns = p->empty_ns;
+    look_in_vain(&h);
+    assert_int_equal(p->phase, PROBE_TRIAL);
+    assert_int_equal(p->empty_ns, empty_ns);
+    assert_true(p->accepted > 300.0f && p->limit_before == 10.0f);
+    refuse(&h);
+    recover(&h, "measured after a higher pace was refused");
+    assert_close((double)p->limit, 10.0, 0.1);
 }
 
 static void a_climb_that_is_not_used_waits(void **state)
@@ -577,6 +604,7 @@ int main(void)
         cmocka_unit_test(a_guess_that_was_counted_needs_less_margin),
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
         cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),
+        cmocka_unit_test(what_is_used_is_on_trial_soon_after_a_refusal),
         cmocka_unit_test(a_climb_that_is_not_used_waits),
         cmocka_unit_test(a_gap_ends_the_count),
         cmocka_unit_test(a_gap_puts_off_a_look),

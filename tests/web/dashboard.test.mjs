@@ -293,7 +293,7 @@ test('25: a deep link brings the view back, and the range goes along', async () 
   await page.waitForURL(/#\/p\/.*range=1h$/);
   await page.getByRole('link', { name: 'Batches' }).click();
   await page.waitForURL(/#\/batches\?range=1h$/);
-  assert.equal(await page.locator('nav [aria-current]').textContent(), 'Batches');
+  await page.locator('nav [aria-current]', { hasText: 'Batches' }).waitFor(); /* the address is first */
   await page.locator('select').selectOption('1d');
   await page.waitForURL(/#\/batches\?range=1d$/);
   const links = await page.evaluate(() => [...document.querySelectorAll('nav a')].map((a) => a.getAttribute('href')));

@@ -103,6 +103,7 @@ struct probe {
     union {
         float spent;      /* in a window: since opened_ns */
         float kept_limit; /* else, where a window is kept: what was told */
+        float too_fast;   /* else: a pace that was refused at once; 0: none was */
     };
 
     /* search */

@@ -402,6 +402,18 @@ static void go_on(struct probe *p, int64_t now_ns)
 }
 
 /*
+ * The next request follows the ping at the pace of now, not of then. Where a window has opened or
+ * slides, or it was told when to come again, there is room.
+ */
+static void follow_ping(struct probe *p)
+{
+    assert(p->rate > 0.0f && p->pinged_ns >= p->refused_ns);
+
+    if (p->window_s <= 0.0f && !p->told_when && !fb_probe_by_second(p))
+        p->block_ns = fb_after(p->pinged_ns, fb_span(p->unit / p->rate));
+}
+
+/*
  * When the provider was empty. A wait that was told is longer than a bucket needs, and may be more
  * than it can store: a half of it counts, until it is known better.
  */
@@ -449,6 +461,7 @@ static void restart(struct probe *p, const struct answer *a)
     }
     p->since_refusal = 0;
     go_on(p, a->now_ns);
+    follow_ping(p);
 }
 
 void fb_probe_recovered(struct probe *p, const struct answer *a)

@@ -520,6 +520,8 @@ static void keep(struct probe *p)
     if (p->phase != PROBE_FIRST && p->window_s > 0.0f) {
         p->told_left = -1.0f - p->window_s;
         p->kept_limit = p->limit;
+    } else {
+        p->too_fast = 0.0f;
     }
     p->window_s = 0.0f;
     p->opening_seen = false;

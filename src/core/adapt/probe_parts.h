@@ -15,6 +15,7 @@
  *   probe_slots.c     what left within the last second, where a window slides
  *   probe_line.c      too many at a time, behind an uneven line
  *   probe_cycle.c     a bucket that tells to wait for a second
+ *   probe_spacing.c   a limit that stores nothing
  *   probe_penalty.c   a bucket that shuts for some seconds when it refuses
  *   probe_soft.c      whether a bare 403 or 503 is a refusal
  *   probe_headers.c   what responses tell about the quota
@@ -163,6 +164,11 @@ float fb_probe_share_let_through(const struct probe *p);
 
 /* The shortest window that people use of at least `s` seconds. */
 float fb_probe_window_from(float s);
+
+/* ---- probe_windows.c ---- */
+
+/* What was taken for a window is none. */
+void fb_probe_no_window(struct probe *p);
 
 /* ---- probe_measure.c ---- */
 
@@ -368,6 +374,30 @@ static inline bool fb_probe_was_penalty(const struct probe *p)
 {
     return fb_probe_in_penalty(p) && p->window_s > 0.0f;
 }
+
+/* ---- probe_spacing.c ---- */
+
+/* Whether it was refused at once, twice: it stores nothing, and no count tells more. */
+bool fb_probe_spaced(const struct probe *p);
+
+/*
+ * It was once: whether to try, when what stores some has some, if of two that leave close together
+ * the second is refused; and whether that is being tried.
+ */
+bool fb_probe_may_pair(const struct probe *p);
+bool fb_probe_pairs(const struct probe *p);
+
+#define FB_PAIR_LEAN 3.0f /* above the limit: nobody takes that for an even pace */
+
+/* A step of a look there: how far above the limit the first one goes, and how many it takes. */
+float fb_probe_lean_of_spacing(const struct probe *p);
+int32_t fb_probe_tests_of_spacing(const struct probe *p);
+
+/* Whether a step there tries a pace between the one that lasts and the one that was refused ... */
+bool fb_probe_halves_spacing(const struct probe *p);
+
+/* ... which was not refused: it lasts. */
+void fb_probe_keep_spacing(struct probe *p, const struct answer *a);
 
 /* ---- probe_soft.c ---- */
 

@@ -79,8 +79,7 @@ void fb_probe_read_penalty(struct probe *p, float accepted, float open_s, const 
     assert(fb_probe_was_penalty(p));
     if (p->lean > 0.0f) /* so much was kept for whole windows */
         limit = fb_maxf(limit, fb_maxf(p->limit, p->held));
-    p->window_s = 0.0f;
-    p->opening_seen = false;
+    fb_probe_no_window(p);
     p->surprises = 0;
     p->cuts = 1;
     p->looked = true;

@@ -509,6 +509,8 @@ static const struct {
      "counted from one opening of its window to the next"},
     {was_second, read_second, "counted in a second, as often as it was refused"},
     {was_uneven, read_uneven, "kept, because what was even may arrive unevenly"},
+    {fb_probe_was_spaced, fb_probe_read_spaced,
+     "between a pace that lasts and one that is refused at once"},
     {lost_trial, read_lost_trial, "measured after a higher pace was refused"},
     {in_noise, read_noise, "kept, because it refuses now and then whatever the pace"},
     {was_saved_up, read_saved_up, "kept, because only what left at once after idling was refused"},
@@ -537,6 +539,7 @@ void fb_probe_read(struct probe *p, const struct answer *a)
         r.estimate = fb_probe_mend_penalty(p, r.accepted, r.estimate);
     fb_probe_note_gap(p, (float)r.grants);
     fb_probe_note_line(p);
+    fb_probe_note_spacing(p, &r);
     while (!readings[i].fits(p, &r))
         i++;
     assert(i < sizeof(readings) / sizeof(readings[0]));

@@ -35,6 +35,15 @@ void fb_probe_settle_few(struct probe *p, float limit, const struct reading *r);
 /* What the first climb, or a burst after idling, got beyond the limit had been stored. */
 void fb_probe_note_stored(struct probe *p);
 
+/* ---- probe_spacing.c ---- */
+
+/* Whether it was refused at once, or what was stored was used up. */
+void fb_probe_note_spacing(struct probe *p, const struct reading *r);
+
+/* Refused where nothing is stored: the pace that lasted, and the one that did not, tell it all. */
+bool fb_probe_was_spaced(const struct probe *p, const struct reading *r);
+void fb_probe_read_spaced(struct probe *p, const struct reading *r);
+
 /* ---- probe_windows.c ---- */
 
 /*

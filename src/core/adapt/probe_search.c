@@ -12,7 +12,8 @@
 
 #include "core/adapt/probe_parts.h"
 
-#define RATE_MAX 1e9f
+#define RATE_MAX   1e9f
+#define LONG_AGO_S 400.0f /* what was counted for longer than that says little about now */
 
 static void set_pace(struct probe *p)
 {
@@ -131,7 +132,9 @@ static void first_lean(struct probe *p, int64_t now_ns)
     /* What was counted from a few is uncertain by more than a small step. */
     p->lean = fb_maxf(FIRST_LEAN, fb_minf(0.5f, 4.0f / fb_maxf(1.0f, p->evidence)));
     p->held = 0.0f;
-    if (p->phase == PROBE_TRIAL) { /* the raise was not refuted: go on */
+    if (fb_probe_spaced(p)) {
+        p->lean = fb_probe_lean_of_spacing(p);
+    } else if (p->phase == PROBE_TRIAL) { /* the raise was not refuted: go on */
         p->changed_ns = now_ns;
         p->lean = 0.25f;
         p->burst *= 0.5f;
@@ -169,7 +172,7 @@ static void look_upward(struct probe *p, const struct answer *a)
 /* Whether all that was got beyond the limit may come from what the provider has stored. */
 static bool is_stored(const struct probe *p)
 {
-    return p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
+    return !fb_probe_spaced(p) && p->ahead <= 1.2f * p->burst + 4.0f * p->unit;
 }
 
 /*
@@ -201,6 +204,8 @@ static int32_t successes_needed(const struct probe *p, float lasted_s)
 
     if (fb_probe_climbing(p))
         return successes_of_climb(p);
+    if (fb_probe_spaced(p))
+        return fb_probe_tests_of_spacing(p);
     if (p->lean >= 0.5f && !fb_probe_in_penalty(p))
         return STEP_FIRST;
     if (p->lean <= FIRST_LEAN)
@@ -224,6 +229,8 @@ static bool step_is_over(const struct probe *p, int64_t now_ns)
     float lasted_s = fb_secs(now_ns - p->step_ns);
 
     assert(p->step_count >= 0);
+    if (fb_probe_pairs(p))
+        return p->step_count >= 1;
     if (p->phase == PROBE_FIRST && fb_probe_has_room(p) && p->surprises == 0)
         return p->step_count >= 1;
     return p->step_count >= successes_needed(p, lasted_s) && lasted_s >= step_least_s(p);
@@ -268,7 +275,7 @@ static void note_held(struct probe *p)
     float beyond = (float)p->step_count * p->lean / (1.0f + p->lean);
 
     assert(p->lean > 0.0f && beyond >= 0.0f);
-    if (p->window_s > 0.0f)
+    if (p->window_s > 0.0f || fb_probe_spaced(p) || p->phase == PROBE_DOUBT)
         p->held = p->rate;
     else if (!is_stored(p) && !fb_probe_climbing(p) && fb_probe_steady(p) && beyond > 2.0f)
         p->held = p->held > 0.0f ? p->rate : p->limit;
@@ -290,7 +297,11 @@ static void step_up(struct probe *p, const struct answer *a)
     assert(p->late <= 1.0f);
 
     note_held(p);
-    if (!in_the_shadow(p) && p->rate < RATE_MAX) {
+    if (in_the_shadow(p)) { /* it goes on at this pace */
+        p->step_ns = a->now_ns;
+        return;
+    }
+    if (p->rate < RATE_MAX) {
         p->lean = fb_minf(p->lean * growth(p, a), lean_at_risk(p));
         p->forgiven = false;
         if (fb_probe_climbing(p) && !p->told_when)
@@ -299,14 +310,24 @@ static void step_up(struct probe *p, const struct answer *a)
     begin_step(p, a->now_ns);
 }
 
-/* The application cannot use that much: what it uses, and a little more, is limit enough. */
+/*
+ * The application cannot use that much: what it uses, and a little more, is limit enough. Where it
+ * was empty not long ago a window that slides may have had room for that, so it is on trial. Else
+ * what was counted since then says little about now: it is measured afresh.
+ */
 static void settle_at_use(struct probe *p, const struct answer *a)
 {
     float used = p->unit * (float)p->step_count / fb_secs(a->now_ns - p->step_ns);
+    float limit_before = p->limit;
 
     assert(a->now_ns > p->step_ns);
     fb_probe_settle(p, 1.1f * used, 200.0f, a);
-    p->empty_ns = a->now_ns; /* the provider was not empty for long: measure afresh */
+    if (fb_secs(a->now_ns - p->empty_ns) < LONG_AGO_S) {
+        p->limit_before = limit_before;
+        p->phase = PROBE_TRIAL;
+        return;
+    }
+    p->empty_ns = a->now_ns;
     p->accepted = 0.0f;
 }
 
@@ -322,10 +343,32 @@ static void go_on_in_cycle(struct probe *p, const struct answer *a)
         fb_probe_settle(p, limit, 100.0f, a);
 }
 
+/* Two close together, in the middle of an even pace: does it store anything? */
+static void begin_pair(struct probe *p, int64_t now_ns)
+{
+    p->lean = FB_PAIR_LEAN;
+    begin_step(p, now_ns);
+}
+
+/* It does. */
+static void end_pair(struct probe *p)
+{
+    assert(fb_probe_pairs(p));
+
+    p->too_fast = 0.0f;
+    p->lean = -p->margin;
+    set_pace(p);
+    p->block_ns = fb_after(p->step_ns, fb_span(2.0f * p->unit / p->rate)); /* even again */
+}
+
 static void next_step(struct probe *p, const struct answer *a)
 {
     if (fb_probe_in_cycle(p))
         go_on_in_cycle(p, a);
+    else if (fb_probe_pairs(p))
+        end_pair(p);
+    else if (fb_probe_halves_spacing(p))
+        fb_probe_keep_spacing(p, a);
     else if (!application_limited(p, a))
         step_up(p, a);
     else if (!fb_probe_climbing(p) && p->ahead > 1.2f * p->burst + 30.0f * p->unit)
@@ -415,7 +458,9 @@ void fb_probe_advance(struct probe *p, const struct answer *a)
     assert(p->episode == EPISODE_NONE);
 
     if (p->lean < 0.0f) {
-        if (a->now_ns >= p->look_ns)
+        if (fb_probe_may_pair(p))
+            begin_pair(p, a->now_ns);
+        else if (a->now_ns >= p->look_ns)
             look_upward(p, a);
     } else if (step_is_over(p, a->now_ns)) {
         next_step(p, a);

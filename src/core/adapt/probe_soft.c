@@ -60,8 +60,7 @@ static void forget_them(struct probe *p)
     p->cuts = 0;
     p->doubts = 0;
     if (p->told_reset_ns == FB_LONG_AGO) {
-        p->window_s = 0.0f;
-        p->opening_seen = false;
+        fb_probe_no_window(p);
         p->echoes = 0; /* else nothing would be measured anew */
     }
     fb_probe_climb_again(p);

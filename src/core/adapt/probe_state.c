@@ -58,7 +58,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     FB_FIELD(struct probe, since_refusal, FIELD_INT32, 0, INT32_MAX),
     COUNT(crowd_min, 1, NO_CROWD),
     COUNT(phase, PROBE_FIRST, PROBE_DOUBT),
-    COUNT(reading, 0, 13),
+    COUNT(reading, 0, 14),
     COUNT(surprises, 0, UINT8_MAX),
     COUNT(doubts, 0, DOUBTS_MAX),
     COUNT(verified, 0, BOUNDS),
@@ -142,8 +142,9 @@ static void forget_half(struct probe *p)
 {
     if (fb_probe_kept_s(p) >= WINDOW_LEAST_S && p->kept_limit > 0.0f)
         return;
+    if (!fb_probe_spaced(p))
+        p->spent = 0.0f;
     p->told_left = p->told_left < -1.0f ? -1.0f : p->told_left;
-    p->spent = 0.0f;
 }
 
 void fb_probe_resume(struct probe *p, int64_t now_ns)

@@ -17,8 +17,15 @@ static void open_window(struct probe *p, const struct answer *a)
     assert(a->cost >= 0);
 
     p->opened_ns = p->pinged_ns;
-    p->spent = (float)a->cost;
+    p->spent = p->window_s > 0.0f ? (float)a->cost : 0.0f;
     p->echoes = 0;
+}
+
+void fb_probe_no_window(struct probe *p)
+{
+    p->window_s = 0.0f;
+    p->opening_seen = false;
+    p->too_fast = 0.0f;
 }
 
 /*
@@ -225,8 +232,7 @@ void fb_probe_read_in_window(struct probe *p, const struct reading *r)
         p->echoes++; /* an old burst still counts there: sit it out, and go on counting */
         return;
     } else { /* it opens for a few only: that is no window */
-        p->window_s = 0.0f;
-        p->opening_seen = false;
+        fb_probe_no_window(p);
         fb_probe_settle_few(p, not_above(p, r->cycle, r), r);
         fb_probe_note_stored(p);
     }
