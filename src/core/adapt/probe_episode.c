@@ -281,7 +281,7 @@ static void wait_for_second(struct probe *p, int64_t now_ns)
 static void wait_for_round(struct probe *p, int64_t now_ns)
 {
     float since_s = fb_secs(now_ns - p->empty_ns);
-    float round_s = fb_probe_window_from(since_s + 0.5f * p->pause_s) + 0.05f;
+    float round_s = fb_probe_window_from(since_s + 0.05f * p->pause_s) + 0.05f;
 
     assert(p->pause_s > 0.0f);
     p->pause_s = fb_minf(fb_maxf(round_s - since_s, 0.5f), 2.0f * p->pause_s);

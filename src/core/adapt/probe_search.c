@@ -65,8 +65,8 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
 
     if (p->window_s > 0.0f)
         best *= 2.0f; /* a whole window is lost */
-    if (refused_by_look(p) > 2.0f && fb_probe_is_quick(p))
-        best = fb_maxf(best, LOOK_AGES * age);
+    if (refused_by_look(p) > 1.2f && fb_probe_is_quick(p))
+        best = fb_maxf(best, LOOK_AGES * fb_minf(refused_by_look(p), 4.0f) * age);
     assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
     return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
 }
