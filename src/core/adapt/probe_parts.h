@@ -75,7 +75,8 @@
 #define OUTAGE_ROW    5       /* failures in a row from which on one at a time is enough */
 #define OUTAGE_MAX_S  60.0f   /* between two of them */
 #define PLENTY        1e12f   /* left of a quota: nothing was told yet */
-#define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound */
+#define CROWD_PROOF   3.0f    /* refusals at >= k in flight that prove a bound ... */
+#define CROWD_DOUBT   0.07f   /* ... less this for each accepted there: some are on the line */
 
 /*
  * Servers tell whole seconds. A wait of one or two may be the tenth of a second that a bucket takes
