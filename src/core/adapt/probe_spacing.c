@@ -79,8 +79,9 @@ static bool is_at_once(const struct probe *p, const struct reading *r)
 
 static void forget(struct probe *p)
 {
-    if (fb_probe_spaced(p))
-        p->burst_found = false;
+    assert(fb_probe_spaced(p));
+
+    p->burst_found = false;
     p->too_fast = 0.0f;
 }
 
@@ -92,11 +93,18 @@ static void note_hint(struct probe *p, const struct reading *r)
         p->too_fast = 0.0f;
 }
 
-/* The pair was refused, where all that is stored was there. */
+/* A step of a look may go higher, but none of them is of just this height. */
+static bool is_pair_lean(const struct probe *p)
+{
+    return p->lean == FB_PAIR_LEAN;
+}
+
+/* The pair was refused, where all that is stored was there. Else it was the smallest of looks. */
 static void note_pair(struct probe *p)
 {
     if (let_through(p) > 0 || p->failed_pings > 0 || p->told_when) {
         p->too_fast = 0.0f;
+        p->lean = FIRST_LEAN;
         return;
     }
     p->burst_found = true;
@@ -105,7 +113,7 @@ static void note_pair(struct probe *p)
 
 static bool is_pair(const struct probe *p)
 {
-    return p->lean >= FB_PAIR_LEAN && p->phase == PROBE_SETTLED && p->too_fast > 0.0f;
+    return is_pair_lean(p) && p->phase == PROBE_SETTLED && p->too_fast > 0.0f;
 }
 
 void fb_probe_note_spacing(struct probe *p, const struct reading *r)
@@ -195,7 +203,7 @@ static bool shrank(const struct probe *p, const struct reading *r)
 /* The pace that lasted before the one that was refused. */
 static float lasted(const struct probe *p)
 {
-    bool steps = p->lean > 0.0f && p->lean < FB_PAIR_LEAN && p->phase != PROBE_FIRST;
+    bool steps = p->lean > 0.0f && !is_pair_lean(p) && p->phase != PROBE_FIRST;
 
     return steps ? fb_maxf(p->limit, p->held) : p->limit;
 }
@@ -213,7 +221,7 @@ void fb_probe_read_spaced(struct probe *p, const struct reading *r)
 
     assert(p->too_fast > 0.0f);
     if (p->lean > 0.0f) {
-        p->too_fast = p->lean >= FB_PAIR_LEAN ? fb_minf(p->too_fast, r->rate) : r->rate;
+        p->too_fast = is_pair_lean(p) ? fb_minf(p->too_fast, r->rate) : r->rate;
     } else if (let_through(p) <= 0 && r->grants < NEAR) {
         p->too_fast = r->rate;
         limit = HALF * r->rate;
