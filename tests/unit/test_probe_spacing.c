@@ -159,18 +159,23 @@ static void no_pair_where_it_says_little(void **state)
         bool known;
         bool pair;
     } rows[] = {
-        {10.4f, PROBE_SETTLED, 0.5f, 19, 0, false, true},
+        {0.52f, PROBE_SETTLED, 0.5f, 19, 0, false, true},
         {0.0f, PROBE_SETTLED, 0.5f, 19, 0, false, false},
-        {10.4f, PROBE_TRIAL, 0.5f, 19, 0, false, false},
-        {10.4f, PROBE_SETTLED, 0.6f, 19, 0, false, false},
-        {10.4f, PROBE_SETTLED, 0.5f, 20, 0, false, false},
-        {10.4f, PROBE_SETTLED, 0.5f, 19, 1, false, false}, /* its answer would end the pair */
-        {10.4f, PROBE_SETTLED, 0.5f, 19, 0, true, false},
+        {0.52f, PROBE_TRIAL, 0.5f, 19, 0, false, false},
+        {0.52f, PROBE_SETTLED, 0.6f, 19, 0, false, false},
+        {0.52f, PROBE_SETTLED, 0.5f, 20, 0, false, false},
+        {0.52f, PROBE_SETTLED, 0.5f, 19, 1, false, false}, /* its answer would end the pair */
+        {0.52f, PROBE_SETTLED, 0.5f, 19, 0, true, false},
+        {0.8f, PROBE_SETTLED, 0.49f, 19, 0, false, true},
+        {1.0f, PROBE_SETTLED, 0.39f, 19, 0, false, true},
+        {1.0f, PROBE_SETTLED, 0.41f, 19, 0, false, false}, /* it would be no closer */
+        {5.0f, PROBE_SETTLED, 0.39f, 19, 0, false, true},  /* that is far above the limit */
+        {5.0f, PROBE_SETTLED, 0.41f, 19, 0, false, false},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct hand h = hinted(10.0f, rows[i].too_fast);
+        struct hand h = hinted(0.5f, rows[i].too_fast);
         struct probe *p = &h.c.probe;
 
         p->phase = rows[i].phase;
@@ -267,9 +272,10 @@ static void a_pair_that_is_refused_tells_that_nothing_is_stored(void **state)
 /* The pace that is too fast is never above one that was refused. */
 static void a_pair_may_be_slower_than_the_hint(void **state)
 {
-    struct hand h = pairing(10.0f, 100.0f);
+    struct hand h = pairing(10.0f, 10.4f);
 
     (void)state;
+    h.c.probe.too_fast = 100.0f;
     refuse(&h);
     recover(&h, READ_SPACED);
     assert_close((double)h.c.probe.too_fast, 40.0, 1e-4);
@@ -537,6 +543,30 @@ static void what_stores_two_is_no_spacing(void **state)
     }
 }
 
+/* Where answers take about as long as the gap no pair is close, so that none tells anything. */
+static void answers_that_take_a_gap_mislead_nobody(void **state)
+{
+    static const struct {
+        double rate;
+        int64_t latency_ns;
+        double least;
+    } rows[] = {{10.0, 90 * MS, 0.75}, {3.0, 300 * MS, 0.7}, {3.0, 450 * MS, 0.88}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w = {.kind = SPACING, .rate = rows[i].rate, .workers = 8, .seed = 1};
+
+        w.latency_ns = rows[i].latency_ns;
+        w.jitter_ns = 6 * MS;
+        begin(&w, "");
+        run_until(&w, HALF_HOUR);
+        double used = accepted_rate(&w, 2 * HALF_HOUR) / rows[i].rate;
+        if (!(used >= rows[i].least && used <= 1.001))
+            fail_msg("row %zu: used %.3f", i, used);
+        end(&w);
+    }
+}
+
 /* Up to ten times, or down to a quarter. */
 static void a_distance_that_changes_is_followed(void **state)
 {
@@ -586,6 +616,7 @@ int main(void)
         cmocka_unit_test(by_the_second_there_is_no_hint),
         cmocka_unit_test(strict_spacing_is_found_and_kept),
         cmocka_unit_test(what_stores_two_is_no_spacing),
+        cmocka_unit_test(answers_that_take_a_gap_mislead_nobody),
         cmocka_unit_test(a_distance_that_changes_is_followed),
     };
 

@@ -25,6 +25,8 @@
 #define TESTED         8     /* requests: a pace lasts, where gaps hardly shrink ... */
 #define TESTED_SWAY    40    /* ... and where they do */
 #define FILLED_UP      40    /* requests without a refusal: what stores some has some by then */
+#define CLOSE          0.8f  /* of the gap that was refused: a pair is no further apart */
+#define FAR_ABOVE      2.0f  /* the limit: what was refused there hardly says where it is */
 #define LATENCY_MOST_S 0.5f  /* of longer ones a part is in service */
 #define HALF           0.5f  /* of a pace that was refused, where no slower one is known */
 
@@ -128,13 +130,29 @@ void fb_probe_note_spacing(struct probe *p, const struct reading *r)
         forget(p);
 }
 
+/*
+ * The second of them waits for the answer to the first, and then for what is left of its gap, at
+ * the pace of the pair. If that is no closer than what was refused it proves nothing, but where
+ * that was far above the limit it is tried all the same.
+ */
+static bool is_close(const struct probe *p)
+{
+    float answered_s = p->latency_s * FB_PAIR_LEAN / (1.0f + FB_PAIR_LEAN);
+    float apart_s = answered_s + gap_s(p, p->limit * (1.0f + FB_PAIR_LEAN));
+
+    assert(p->too_fast > 0.0f);
+    return apart_s < CLOSE * gap_s(p, fb_minf(p->too_fast, FAR_ABOVE * p->limit));
+}
+
 bool fb_probe_may_pair(const struct probe *p)
 {
     if (p->too_fast <= 0.0f || p->phase != PROBE_SETTLED || p->lean >= 0.0f)
         return false;
     if (fb_probe_is_uneven(p) || p->latency_s > LATENCY_MOST_S) /* who knows when it gets there */
         return false;
-    return may_be_spaced(p) && !fb_probe_spaced(p) && p->step_count >= FILLED_UP;
+    if (!may_be_spaced(p) || fb_probe_spaced(p))
+        return false;
+    return p->step_count >= FILLED_UP && is_close(p);
 }
 
 bool fb_probe_pairs(const struct probe *p)
