@@ -27,6 +27,23 @@ static void during_an_episode_one_ping_is_out(void **state)
     assert_close((double)(h.pace.not_before_ns - pinged_ns) / 1e9, gap_s, 1e-3);
 }
 
+/* A window has opened, or it was told when to come again: there is room at once. */
+static void after_an_opening_nobody_waits(void **state)
+{
+    (void)state;
+    for (int is_window = 0; is_window <= 1; is_window++) {
+        struct hand h = settled(10.0f, 300.0f);
+
+        h.c.probe.window_s = is_window ? 60.0f : 0.0f;
+        h.o.retry_after_ns = is_window ? FLY_ABSENT : S;
+        refuse(&h);
+        h.o.retry_after_ns = FLY_ABSENT;
+        recover(&h, NULL);
+        assert_int_equal(h.c.probe.window_s > 0.0f, is_window);
+        assert_true(h.pace.not_before_ns <= h.now_ns);
+    }
+}
+
 /* Refused while another is out, which is answered next. */
 static struct hand with_straggler(void)
 {
@@ -715,6 +732,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(during_an_episode_one_ping_is_out),
+        cmocka_unit_test(after_an_opening_nobody_waits),
         cmocka_unit_test(stragglers_change_nothing),
         cmocka_unit_test(refused_stragglers_lengthen_the_pause),
         cmocka_unit_test(the_pause_is_by_what_is_made),

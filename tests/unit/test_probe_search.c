@@ -50,9 +50,26 @@ static void in_the_shadow_of_the_burst_it_waits(void **state)
     p->burst = 200.0f;
     serve(&h, STEP);
     assert_true(p->lean == 1.0f);
+    assert_int_equal(p->step_count, STEP); /* and goes on counting */
+    assert_true(h.now_ns - p->step_ns < S + S / 10);
     p->ahead = 300.0f;
     serve(&h, STEP);
     assert_true(p->lean >= 2.0f);
+}
+
+/* Out of doubt each step that is not refused is a pace that lasted. */
+static void out_of_doubt_a_pace_lasts(void **state)
+{
+    struct hand h = looking(10.0f, 1.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->phase = PROBE_DOUBT;
+    p->ahead = 100.0f; /* more than is stored */
+    p->ahead_ns = h.now_ns;
+    for (int i = 0; i < STEP && p->lean <= 1.0f; i++)
+        serve(&h, 1);
+    assert_true(p->lean > 1.0f && p->held == 20.0f);
 }
 
 /* What is under way when the first limit is met is refused: two, or a small share of what was. */
@@ -411,6 +428,7 @@ static void what_is_used_is_on_trial_soon_after_a_refusal(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
+    p->empty_ns = h.now_ns - 390 * S; /* soon enough: it looks for less than ten seconds */
     int64_t empty_ns = p->empty_ns;
     look_in_vain(&h);
     assert_int_equal(p->phase, PROBE_TRIAL);
@@ -608,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_climb_that_is_not_used_waits),
         cmocka_unit_test(a_gap_ends_the_count),
         cmocka_unit_test(a_gap_puts_off_a_look),
+        cmocka_unit_test(out_of_doubt_a_pace_lasts),
         cmocka_unit_test(noise_is_forgotten),
         cmocka_unit_test(little_is_at_risk_when_the_first_limit_is_met),
         cmocka_unit_test(a_limit_from_a_few_is_looked_beyond_in_large_steps),

@@ -322,6 +322,8 @@ static bool is_longer(const struct probe *p, const struct answer *a, float lengt
 static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now_ns, float length_s)
 {
     assert(length_s > 0.0f && o->remaining >= 0);
+    if (p->window_s <= 0.0f) /* a pace lay there, or what was told before */
+        p->spent = 0.0f;
     p->window_s = fb_maxf(p->window_s, length_s);
     assert(p->window_s >= 1.0f);
     p->told_own = 0.0f;

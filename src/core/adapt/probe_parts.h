@@ -383,12 +383,12 @@ bool fb_probe_spaced(const struct probe *p);
 
 /*
  * It was once: whether to try, when what stores some has some, if of two that leave close together
- * the second is refused; and whether that is being tried.
+ * the second is refused, as soon as nothing else is under way; and whether that is being tried.
  */
 bool fb_probe_may_pair(const struct probe *p);
 bool fb_probe_pairs(const struct probe *p);
 
-#define FB_PAIR_LEAN 3.0f /* above the limit: nobody takes that for an even pace */
+#define FB_PAIR_LEAN 3.0f /* above the limit: no even pace, nor the height of any other step */
 
 /* A step of a look there: how far above the limit the first one goes, and how many it takes. */
 float fb_probe_lean_of_spacing(const struct probe *p);

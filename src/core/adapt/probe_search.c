@@ -346,6 +346,8 @@ static void go_on_in_cycle(struct probe *p, const struct answer *a)
 /* Two close together, in the middle of an even pace: does it store anything? */
 static void begin_pair(struct probe *p, int64_t now_ns)
 {
+    assert(p->lean < 0.0f && p->too_fast > 0.0f);
+
     p->lean = FB_PAIR_LEAN;
     begin_step(p, now_ns);
 }
@@ -367,7 +369,7 @@ static void next_step(struct probe *p, const struct answer *a)
         go_on_in_cycle(p, a);
     else if (fb_probe_pairs(p))
         end_pair(p);
-    else if (fb_probe_halves_spacing(p))
+    else if (fb_probe_halves_spacing(p) && !application_limited(p, a))
         fb_probe_keep_spacing(p, a);
     else if (!application_limited(p, a))
         step_up(p, a);
@@ -458,7 +460,7 @@ void fb_probe_advance(struct probe *p, const struct answer *a)
     assert(p->episode == EPISODE_NONE);
 
     if (p->lean < 0.0f) {
-        if (fb_probe_may_pair(p))
+        if (a->in_flight == 0 && fb_probe_may_pair(p)) /* the next answer is about the pair */
             begin_pair(p, a->now_ns);
         else if (a->now_ns >= p->look_ns)
             look_upward(p, a);

@@ -305,6 +305,8 @@ void fb_probe_settle_by_second(struct probe *p, float limit, const struct answer
     p->cuts = 1;
     p->looked = true;
     p->burst = 0.0f;
+    if (p->told_left == -1.0f) /* else what is told or kept lies there */
+        p->too_fast = 0.0f;
     p->limit = limit;
     fb_probe_set_by_second(p, true);
     p->margin = fb_probe_margin_of_second(p, limit);

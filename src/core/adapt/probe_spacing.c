@@ -25,6 +25,8 @@
 #define TESTED         8     /* requests: a pace lasts, where gaps hardly shrink ... */
 #define TESTED_SWAY    40    /* ... and where they do */
 #define FILLED_UP      40    /* requests without a refusal: what stores some has some by then */
+#define CLOSE          0.8f  /* of the gap that was refused: a pair is no further apart */
+#define FAR_ABOVE      2.0f  /* the limit: what was refused there hardly says where it is */
 #define LATENCY_MOST_S 0.5f  /* of longer ones a part is in service */
 #define HALF           0.5f  /* of a pace that was refused, where no slower one is known */
 
@@ -79,8 +81,9 @@ static bool is_at_once(const struct probe *p, const struct reading *r)
 
 static void forget(struct probe *p)
 {
-    if (fb_probe_spaced(p))
-        p->burst_found = false;
+    assert(fb_probe_spaced(p));
+
+    p->burst_found = false;
     p->too_fast = 0.0f;
 }
 
@@ -92,11 +95,18 @@ static void note_hint(struct probe *p, const struct reading *r)
         p->too_fast = 0.0f;
 }
 
-/* The pair was refused, where all that is stored was there. */
+/* A step of a look may go higher, but none of them is of just this height. */
+static bool is_pair_lean(const struct probe *p)
+{
+    return p->lean == FB_PAIR_LEAN;
+}
+
+/* The pair was refused, where all that is stored was there. Else it was the smallest of looks. */
 static void note_pair(struct probe *p)
 {
     if (let_through(p) > 0 || p->failed_pings > 0 || p->told_when) {
         p->too_fast = 0.0f;
+        p->lean = FIRST_LEAN;
         return;
     }
     p->burst_found = true;
@@ -105,7 +115,7 @@ static void note_pair(struct probe *p)
 
 static bool is_pair(const struct probe *p)
 {
-    return p->lean >= FB_PAIR_LEAN && p->phase == PROBE_SETTLED && p->too_fast > 0.0f;
+    return is_pair_lean(p) && p->phase == PROBE_SETTLED && p->too_fast > 0.0f;
 }
 
 void fb_probe_note_spacing(struct probe *p, const struct reading *r)
@@ -120,13 +130,29 @@ void fb_probe_note_spacing(struct probe *p, const struct reading *r)
         forget(p);
 }
 
+/*
+ * The second of them waits for the answer to the first, and then for what is left of its gap, at
+ * the pace of the pair. If that is no closer than what was refused it proves nothing, but where
+ * that was far above the limit it is tried all the same.
+ */
+static bool is_close(const struct probe *p)
+{
+    float answered_s = p->latency_s * FB_PAIR_LEAN / (1.0f + FB_PAIR_LEAN);
+    float apart_s = answered_s + gap_s(p, p->limit * (1.0f + FB_PAIR_LEAN));
+
+    assert(p->too_fast > 0.0f);
+    return apart_s < CLOSE * gap_s(p, fb_minf(p->too_fast, FAR_ABOVE * p->limit));
+}
+
 bool fb_probe_may_pair(const struct probe *p)
 {
     if (p->too_fast <= 0.0f || p->phase != PROBE_SETTLED || p->lean >= 0.0f)
         return false;
     if (fb_probe_is_uneven(p) || p->latency_s > LATENCY_MOST_S) /* who knows when it gets there */
         return false;
-    return may_be_spaced(p) && !fb_probe_spaced(p) && p->step_count >= FILLED_UP;
+    if (!may_be_spaced(p) || fb_probe_spaced(p))
+        return false;
+    return p->step_count >= FILLED_UP && is_close(p);
 }
 
 bool fb_probe_pairs(const struct probe *p)
@@ -195,7 +221,7 @@ static bool shrank(const struct probe *p, const struct reading *r)
 /* The pace that lasted before the one that was refused. */
 static float lasted(const struct probe *p)
 {
-    bool steps = p->lean > 0.0f && p->lean < FB_PAIR_LEAN && p->phase != PROBE_FIRST;
+    bool steps = p->lean > 0.0f && !is_pair_lean(p) && p->phase != PROBE_FIRST;
 
     return steps ? fb_maxf(p->limit, p->held) : p->limit;
 }
@@ -213,7 +239,7 @@ void fb_probe_read_spaced(struct probe *p, const struct reading *r)
 
     assert(p->too_fast > 0.0f);
     if (p->lean > 0.0f) {
-        p->too_fast = p->lean >= FB_PAIR_LEAN ? fb_minf(p->too_fast, r->rate) : r->rate;
+        p->too_fast = is_pair_lean(p) ? fb_minf(p->too_fast, r->rate) : r->rate;
     } else if (let_through(p) <= 0 && r->grants < NEAR) {
         p->too_fast = r->rate;
         limit = HALF * r->rate;

@@ -23,6 +23,13 @@ static void open_window(struct probe *p, const struct answer *a)
 
 void fb_probe_no_window(struct probe *p)
 {
+    bool is_kept = p->told_left < -1.0f;
+
+    assert(p->window_s >= 0.0f);
+    if (p->window_s <= 0.0f && is_kept) /* its limit lies where `spent` does, and stays */
+        return;
+    if (is_kept) /* what was spent lay there instead */
+        p->told_left = -1.0f;
     p->window_s = 0.0f;
     p->opening_seen = false;
     p->too_fast = 0.0f;
