@@ -289,8 +289,9 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_close(seconds_to_look(60 * S, false) / usual, 8.0, 0.2);
     assert_close(seconds_to_look(160 * MS, true) / seconds_to_look(5 * MS, true), 1.0, 0.02);
     /* What has stood for long is not doubted for as long again, where that costs several. */
-    assert_close(seconds_to_look_at(10000 * S, 40 * MS, false), 40000.0, 10.0);
-    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 15 * MS, false), 1000);
+    assert_close(seconds_to_look_at(10000 * S, 20 * MS, false), 78800.0, 10.0);
+    assert_close(seconds_to_look_at(10000 * S, 80 * MS, false), 160000.0, 10.0);
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 11 * MS, false), 1000);
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 40 * MS, true), 1000);
     /* What is in service is not under way. */
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);

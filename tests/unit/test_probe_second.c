@@ -451,11 +451,11 @@ static void not_every_refusal_there_is_a_bound(void **state)
     }
     struct hand h = on_uneven_line(9); /* with as many the others were let through */
     uint64_t first = h.latest + 1;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 15; i++)
         grant(&h);
     refuse(&h);
     h.id = first;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 15; i++)
         reply(&h, 200);
     recover(&h, READ_SURPRISE);
     h = looking(80.0f, 0.04f, 300.0f); /* a look is refused anyway */
