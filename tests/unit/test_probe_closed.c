@@ -516,6 +516,44 @@ static void the_same_quota_tells_a_longer_window(void **state)
     }
 }
 
+/* From when it opened until it closed: just as many as the time before, wherever those began. */
+static void the_same_number_again_is_one_quota(void **state)
+{
+    static const struct {
+        float accepted, fitted;
+        bool seen, known;
+    } rows[] = {
+        {3000.0f, 3000.0f, true, true},   {3000.0f, 3006.0f, true, true},
+        {3000.0f, 2960.0f, true, false},  {3000.0f, 0.0f, true, false},
+        {3000.0f, 3000.0f, false, false}, {20.0f, 20.0f, true, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        for (int stays_shut = 0; stays_shut <= 1; stays_shut++) {
+            struct hand h = in_window(0.0567f * rows[i].accepted, 10.0f, 18.0f, rows[i].accepted);
+            struct probe *p = &h.c.probe;
+
+            p->opening_seen = rows[i].seen;
+            p->fitted = rows[i].fitted;
+            p->stood = true;
+            refuse(&h);
+            int64_t refused_ns = h.now_ns;
+            if (stays_shut) {
+                ping(&h, 429);
+                h.now_ns = refused_ns + 11 * S; /* longer than its window */
+                ping(&h, 429);
+            }
+            recover(&h, NULL);
+            double whole_s = stays_shut ? 30.0 : 20.0;
+            assert_int_equal(p->window_s > 0.9 * whole_s, rows[i].known);
+            if (rows[i].known)
+                assert_close((double)p->limit, 3000.0 / whole_s, 1.0);
+            assert_false(p->stood);
+            assert_close((double)p->fitted, rows[i].seen ? (double)rows[i].accepted : 0.0, 0.5);
+        }
+}
+
 /* Many within seconds: a minute is too long to wait, and one more may be refused. */
 static void who_climbed_fast_is_less_patient(void **state)
 {
@@ -558,6 +596,7 @@ int main(void)
         cmocka_unit_test(as_many_again_is_a_window),
         cmocka_unit_test(another_number_is_no_window),
         cmocka_unit_test(one_quota_is_counted_exactly),
+        cmocka_unit_test(the_same_number_again_is_one_quota),
         cmocka_unit_test(the_same_quota_tells_a_longer_window),
         cmocka_unit_test(who_climbed_fast_is_less_patient),
     };

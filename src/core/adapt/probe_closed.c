@@ -85,12 +85,17 @@ bool fb_probe_quota_again(const struct probe *p, float accepted)
     return accepted > 0.85f * before - p->unit && accepted < 1.02f * before + p->unit;
 }
 
+bool fb_probe_just_as_many(const struct probe *p, float accepted, float before)
+{
+    float off = accepted - before;
+
+    assert(accepted >= 0.0f && p->unit >= 1.0f);
+    return accepted >= MANY * p->unit && (off < 0.0f ? -off : off) <= SAME * accepted + p->unit;
+}
+
 bool fb_probe_quota_same(const struct probe *p, float accepted)
 {
-    float off = accepted - before_it_opened(p);
-
-    assert(accepted >= 0.0f);
-    return accepted >= MANY * p->unit && (off < 0.0f ? -off : off) <= SAME * accepted + p->unit;
+    return fb_probe_just_as_many(p, accepted, before_it_opened(p));
 }
 
 /* A bucket that was empty when it refused makes what was counted, and would let some through. */

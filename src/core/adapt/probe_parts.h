@@ -206,6 +206,9 @@ struct closed fb_probe_guess_closed(const struct probe *p, float total, float sh
 /* Whether `accepted` since the last opening is as much as was accepted before. */
 bool fb_probe_quota_again(const struct probe *p, float accepted);
 
+/* Whether two counts are of the same number: by chance only a few would be. */
+bool fb_probe_just_as_many(const struct probe *p, float accepted, float before);
+
 /* Whether it is just as much: then each was one quota, however long it took. */
 bool fb_probe_quota_same(const struct probe *p, float accepted);
 

@@ -32,6 +32,7 @@ void fb_probe_no_window(struct probe *p)
         p->told_left = -1.0f;
     p->window_s = 0.0f;
     p->opening_seen = false;
+    p->limit_before = p->limit; /* `fitted` was there */
     p->too_fast = 0.0f;
 }
 
@@ -82,6 +83,19 @@ static float limit_since_start(struct probe *p, const struct reading *r)
     if (total_s > p->window_s && r->rate > limit)
         limit = fb_minf(__builtin_sqrtf(limit * r->rate), limit * total_s / p->window_s);
     return limit;
+}
+
+/*
+ * Accepted from when it opened until it closed. Just as many as the time before are one quota: it
+ * did not open in between, and its window is as long as it was open and shut.
+ */
+static bool note_fitted(struct probe *p, const struct reading *r)
+{
+    bool same = p->opening_seen && fb_probe_just_as_many(p, r->accepted, p->fitted);
+
+    p->fitted = p->opening_seen ? r->accepted : 0.0f;
+    p->stood = false; /* that was about what lies in the same place */
+    return same;
 }
 
 /*
@@ -136,6 +150,15 @@ static void read_again(struct probe *p, const struct reading *r)
     p->total = fitted + p->spent; /* so many fit: to compare with */
 }
 
+/* It is at least as long as it was seen to be shut, and people use round windows. Its limit. */
+static float read_length(struct probe *p, const struct reading *r, float shut_s)
+{
+    bool same = note_fitted(p, r);
+
+    p->window_s = fb_probe_window_from(same ? 0.97f * (r->open_s + r->shut_s) : shut_s);
+    return same ? r->accepted / p->window_s : limit_since_start(p, r);
+}
+
 void fb_probe_read_shut(struct probe *p, const struct reading *r)
 {
     if (fb_probe_closed(p)) {
@@ -151,10 +174,8 @@ void fb_probe_read_shut(struct probe *p, const struct reading *r)
     bool guessed = short_first && r->blocked_s >= 60.0f;
 
     assert(r->blocked_s > 0.0f && r->shut_s <= r->blocked_s);
-    /* It is at least as long as it was seen to be shut, and people use round windows. */
-    p->window_s = fb_probe_window_from(guessed ? 60.0f : r->shut_s);
-    float limit = not_above(p, limit_since_start(p, r), r);
-    fb_probe_settle(p, limit, guessed ? 0.0f : r->accepted, r->a);
+    float limit = read_length(p, r, guessed ? 60.0f : r->shut_s);
+    fb_probe_settle(p, not_above(p, limit, r), guessed ? 0.0f : r->accepted, r->a);
     open_window(p, r->a);
     p->opening_seen = true;
     if (!short_first) {
@@ -208,10 +229,11 @@ static bool is_in_one(const struct probe *p, const struct reading *r)
 static void read_exhausted(struct probe *p, const struct reading *r)
 {
     float seen = fb_probe_window_from(0.97f * ((p->opening_seen ? r->open_s : 0.0f) + r->shut_s));
-    bool one = is_one_quota(p, r);
+    bool same = note_fitted(p, r);
+    bool one = same || is_one_quota(p, r);
 
     assert(p->lean <= 0.0f);
-    if (seen > p->window_s && is_in_one(p, r))
+    if (seen > p->window_s && (same || is_in_one(p, r)))
         p->window_s = seen;
     else if (!one && is_too_short(p, r))
         p->window_s = fb_probe_window_from(2.0f * p->window_s);
