@@ -297,6 +297,25 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);
 }
 
+/* While climbing `limit` is none: what is found is new, though it may be about as much. */
+static void what_a_climb_finds_is_new(void **state)
+{
+    (void)state;
+    for (int climbs = 0; climbs <= 1; climbs++) {
+        struct hand h = first_climb(64.0f);
+        struct probe *p = &h.c.probe;
+        struct answer a = {.now_ns = h.now_ns + 65 * S};
+
+        p->limit = 0.5f;
+        p->phase = climbs ? PROBE_FIRST : PROBE_SETTLED;
+        p->changed_ns = h.now_ns;
+        p->latency_s = 0.03f;
+        fb_probe_settle(p, 0.53f, 0.0f, &a);
+        assert_int_equal(p->changed_ns == a.now_ns, climbs);
+        assert_int_equal(p->look_ns - a.now_ns < 100 * S, climbs);
+    }
+}
+
 /* On an uneven line a look costs more, and what was counted well is left alone for longer. */
 static void what_was_counted_over_an_uneven_line_is_left_alone(void **state)
 {
@@ -619,6 +638,7 @@ int main(void)
         cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
         cmocka_unit_test(much_under_way_makes_looks_rare),
+        cmocka_unit_test(what_a_climb_finds_is_new),
         cmocka_unit_test(what_was_counted_over_an_uneven_line_is_left_alone),
         cmocka_unit_test(a_guess_that_was_counted_needs_less_margin),
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),

@@ -71,6 +71,12 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
     return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
 }
 
+/* Whether it moved by more than some per cent. In the first climb there was none. */
+static bool is_news(const struct probe *p, float limit)
+{
+    return p->phase == PROBE_FIRST || limit > 1.12f * p->limit || limit < 0.88f * p->limit;
+}
+
 void fb_probe_settle(struct probe *p, float limit, float weight, const struct answer *a)
 {
     bool look_planned = p->lean < 0.0f && p->look_ns > a->now_ns;
@@ -79,7 +85,7 @@ void fb_probe_settle(struct probe *p, float limit, float weight, const struct an
     limit = fb_maxf(limit, 0.001f); /* a believed limit is never zero */
     if (limit > 1.05f * p->limit || limit < 0.95f * p->limit)
         fb_probe_set_by_second(p, false);
-    if (limit > 1.12f * p->limit || limit < 0.88f * p->limit) {
+    if (is_news(p, limit)) {
         p->changed_ns = a->now_ns;
         p->put_off = false;
     }
