@@ -126,6 +126,8 @@ static void begin_episode(struct probe *p, const struct answer *a)
 
     if (a->throttled)
         p->soft_row = SOFT_NEVER; /* it says so when it refuses */
+    if (p->lean == FB_PAIR_LEAN)
+        p->held = 0.0f; /* of a pair nothing lasted: there still is the evidence */
     note_crowd(p, (uint8_t)a->in_flight_then);
     fb_probe_count_second(p, a);
     p->pause_s = first_pause_s(p, a);
@@ -410,7 +412,7 @@ static void follow_ping(struct probe *p)
     assert(p->rate > 0.0f && p->pinged_ns >= p->refused_ns);
 
     if (p->window_s <= 0.0f && !p->told_when && !fb_probe_by_second(p))
-        p->block_ns = fb_after(p->pinged_ns, fb_span(p->unit / p->rate));
+        p->block_ns = fb_after(p->pinged_ns, fb_span(p->unit / fb_maxf(p->rate, p->floor)));
 }
 
 /*

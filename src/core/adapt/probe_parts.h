@@ -6,7 +6,6 @@
  *   probe_pace.c      what the constraints shall keep
  *   probe_search.c    settling below a limit, and looking for more
  *   probe_episode.c   a refusal, the pings after it, outages
- *   probe_measure.c   the limit by what was accepted between two refusals
  *   probe_reading.c   what an episode meant
  *   probe_windows.c   what it says about a window that was exhausted
  *   probe_measure.c   what a count says about the limit
@@ -53,7 +52,7 @@
 #define WORTH_MOVING  400.0f  /* ... and once the limit was seen to move */
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
 #define PAUSE_LEAST_S 0.25f   /* who asked for nothing during so long may have ended */
-#define LOOK_AGES     4.0f    /* a look that costs several waits for so many times the age */
+#define LOOK_AGES     4.0f    /* times the age, for each that a look costs: so long it waits */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
 #define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */
@@ -170,11 +169,6 @@ float fb_probe_window_from(float s);
 
 /* What was taken for a window is none. */
 void fb_probe_no_window(struct probe *p);
-
-/* ---- probe_measure.c ---- */
-
-/* The limit, by what was accepted in the time between two moments at which it was empty. */
-float fb_probe_estimate(const struct probe *p, float accepted, float between_s);
 
 /* ---- probe_reading.c ---- */
 

@@ -140,6 +140,7 @@ static void first_lean(struct probe *p, int64_t now_ns)
     p->held = 0.0f;
     if (fb_probe_spaced(p)) {
         p->lean = fb_probe_lean_of_spacing(p);
+        p->phase = PROBE_SETTLED;         /* nothing is in doubt there */
     } else if (p->phase == PROBE_TRIAL) { /* the raise was not refuted: go on */
         p->changed_ns = now_ns;
         p->lean = 0.25f;
@@ -166,7 +167,7 @@ static void look_upward(struct probe *p, const struct answer *a)
     p->unrest = 0.0f;
     p->forgiven = false;
     p->bursting = false;
-    if (!fb_probe_by_second(p)) /* what an uneven line needs it needs for good */
+    if (!fb_probe_by_second(p) && !fb_probe_spaced(p)) /* what the line needs it needs for good */
         p->margin = fb_maxf(0.5f * p->margin, MARGIN);
     if (p->since_refusal > 5 * FAR)
         p->surprises = 0;
@@ -272,6 +273,14 @@ static float lean_at_risk(const struct probe *p)
     return fb_maxf(sure, under_way / p->latency_s) / p->limit - 1.0f;
 }
 
+/* Whether a step that was not refused proves its pace: what is stored cannot explain it. */
+static bool proves_pace(const struct probe *p)
+{
+    if (fb_probe_spaced(p))
+        return p->phase != PROBE_FIRST; /* else a cycle may lie there */
+    return p->window_s > 0.0f || p->phase == PROBE_DOUBT;
+}
+
 /*
  * A pace that lasted: for a whole window, or for a step that began when all that is stored had been
  * used up. The first step beyond that only proves the limit.
@@ -281,7 +290,7 @@ static void note_held(struct probe *p)
     float beyond = (float)p->step_count * p->lean / (1.0f + p->lean);
 
     assert(p->lean > 0.0f && beyond >= 0.0f);
-    if (p->window_s > 0.0f || fb_probe_spaced(p) || p->phase == PROBE_DOUBT)
+    if (proves_pace(p))
         p->held = p->rate;
     else if (!is_stored(p) && !fb_probe_climbing(p) && fb_probe_steady(p) && beyond > 2.0f)
         p->held = p->held > 0.0f ? p->rate : p->limit;
@@ -327,8 +336,9 @@ static void settle_at_use(struct probe *p, const struct answer *a)
     float limit_before = p->limit;
 
     assert(a->now_ns > p->step_ns);
-    fb_probe_settle(p, 1.1f * used, 200.0f, a);
-    if (fb_secs(a->now_ns - p->empty_ns) < LONG_AGO_S) {
+    /* A step that went on in the shadow was longer than that. */
+    fb_probe_settle(p, 1.1f * fb_minf(used, p->rate), 200.0f, a);
+    if (p->window_s <= 0.0f && fb_secs(a->now_ns - p->empty_ns) < LONG_AGO_S) {
         p->limit_before = limit_before;
         p->phase = PROBE_TRIAL;
         return;

@@ -10,7 +10,7 @@
  * On the way a gap shrinks by some: the more of it is left, the more rarely it is too short. What
  * lasted for a while bears that in part; for good a few times the deviation of latencies is left.
  *
- * Invariant: no pace is above the one that was refused at once.
+ * Invariant: no limit is believed above a pace that was refused.
  */
 #include <assert.h>
 
@@ -144,13 +144,19 @@ static bool is_close(const struct probe *p)
     return apart_s < CLOSE * gap_s(p, fb_minf(p->too_fast, FAR_ABOVE * p->limit));
 }
 
+/* Whether a refusal of it would prove anything: it is not noisy, and gaps arrive as they leave. */
+static bool is_quiet(const struct probe *p)
+{
+    if (fb_probe_noisy(p) || p->noise_known)
+        return false;
+    return !fb_probe_is_uneven(p) && p->latency_s <= LATENCY_MOST_S;
+}
+
 bool fb_probe_may_pair(const struct probe *p)
 {
     if (p->too_fast <= 0.0f || p->phase != PROBE_SETTLED || p->lean >= 0.0f)
         return false;
-    if (fb_probe_is_uneven(p) || p->latency_s > LATENCY_MOST_S) /* who knows when it gets there */
-        return false;
-    if (!may_be_spaced(p) || fb_probe_spaced(p))
+    if (!may_be_spaced(p) || fb_probe_spaced(p) || !is_quiet(p))
         return false;
     return p->step_count >= FILLED_UP && is_close(p);
 }
@@ -200,7 +206,7 @@ static void settle(struct probe *p, float limit, const struct answer *a)
 
 bool fb_probe_halves_spacing(const struct probe *p)
 {
-    return fb_probe_spaced(p) && p->lean > 0.0f && is_open(p);
+    return fb_probe_spaced(p) && p->phase != PROBE_FIRST && p->lean > 0.0f && is_open(p);
 }
 
 void fb_probe_keep_spacing(struct probe *p, const struct answer *a)

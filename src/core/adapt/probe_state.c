@@ -33,7 +33,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(limit, 1e-6, LIMIT_MAX),
     REAL(burst, 0, MANY),
     REAL(window_s, 0, 86400),
-    REAL(limit_before, 0, LIMIT_MAX),
+    REAL(limit_before, 0, MANY),
     REAL(unit, 1, MANY),
     REAL(noise_gap, 0, MANY),
     REAL(soft_mean, 0, 200),
@@ -133,6 +133,8 @@ static void note_line(struct probe *p)
         p->sway_s = 0.0f;
         p->told_wait_s = 0;
     }
+    if (fb_probe_spaced(p)) /* what is left of its gaps is by that */
+        p->log.sway_ms = (unsigned)(1000.0f * p->sway_s) & 127u;
     if (p->phase != PROBE_FIRST)
         fb_probe_begin_on_line(p);
 }

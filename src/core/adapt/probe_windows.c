@@ -21,6 +21,14 @@ static void open_window(struct probe *p, const struct answer *a)
     p->echoes = 0;
 }
 
+/* Nothing was counted from an opening yet. */
+static void first_opening(struct probe *p)
+{
+    p->opening_seen = true;
+    p->fitted = 0.0f;
+    p->stood = false; /* that was about what lies in the same place */
+}
+
 void fb_probe_no_window(struct probe *p)
 {
     bool is_kept = p->told_left < -1.0f;
@@ -91,9 +99,10 @@ static float limit_since_start(struct probe *p, const struct reading *r)
  */
 static bool note_fitted(struct probe *p, const struct reading *r)
 {
-    bool same = p->opening_seen && fb_probe_just_as_many(p, r->accepted, p->fitted);
+    bool whole = p->opening_seen && p->empty_ns <= p->opened_ns; /* nobody paused meanwhile */
+    bool same = whole && fb_probe_just_as_many(p, r->accepted, p->fitted);
 
-    p->fitted = p->opening_seen ? r->accepted : 0.0f;
+    p->fitted = whole ? r->accepted : 0.0f;
     p->stood = false; /* that was about what lies in the same place */
     return same;
 }
@@ -118,7 +127,7 @@ static void read_closed(struct probe *p, const struct reading *r)
         return;
     p->window_s = c.window_s;
     open_window(p, r->a);
-    p->opening_seen = true;
+    first_opening(p);
     p->total_ns = p->opened_ns;
     p->total = p->spent;
 }
@@ -145,7 +154,7 @@ static void read_again(struct probe *p, const struct reading *r)
     p->cuts = 1;
     settle_exactly(p, fitted / p->window_s, r);
     open_window(p, r->a);
-    p->opening_seen = true;
+    first_opening(p);
     p->total_ns = p->opened_ns;
     p->total = fitted + p->spent; /* so many fit: to compare with */
 }
@@ -154,8 +163,9 @@ static void read_again(struct probe *p, const struct reading *r)
 static float read_length(struct probe *p, const struct reading *r, float shut_s)
 {
     bool same = note_fitted(p, r);
+    float whole_s = same ? 0.97f * (r->open_s + r->shut_s) : 0.0f;
 
-    p->window_s = fb_probe_window_from(same ? 0.97f * (r->open_s + r->shut_s) : shut_s);
+    p->window_s = fb_probe_window_from(fb_maxf(shut_s, whole_s));
     return same ? r->accepted / p->window_s : limit_since_start(p, r);
 }
 
