@@ -55,6 +55,20 @@ static void a_step_that_is_refused_is_too_fast(void **state)
         }
 }
 
+/* In a climb nothing lies between, and where `held` is there may be a cycle. */
+static void a_climb_halves_nothing(void **state)
+{
+    struct hand h = stepping(4.0f, 9.0f, 0.0f, 0.5f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    assert_true(fb_probe_halves_spacing(p));
+    p->phase = PROBE_FIRST;
+    assert_false(fb_probe_halves_spacing(p));
+    serve(&h, 30);
+    assert_true(p->cycle_s == 0.0f && p->phase == PROBE_FIRST);
+}
+
 /* Nobody uses that much: so nothing was seen to last. */
 static void what_is_not_used_does_not_last(void **state)
 {
@@ -317,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_goes_half_way),
         cmocka_unit_test(a_step_that_is_refused_is_too_fast),
+        cmocka_unit_test(a_climb_halves_nothing),
         cmocka_unit_test(what_is_not_used_does_not_last),
         cmocka_unit_test(it_ends_when_they_are_near),
         cmocka_unit_test(later_looks_begin_small),

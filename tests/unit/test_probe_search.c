@@ -459,6 +459,21 @@ static void what_is_used_is_on_trial_soon_after_a_refusal(void **state)
     assert_close((double)p->limit, 10.0, 0.1);
 }
 
+/* Where that would be kept lies what fitted into a window. */
+static void in_a_window_nothing_is_on_trial(void **state)
+{
+    struct hand h = looking(10.0f, 0.5f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->window_s = 1.0f;
+    p->opened_ns = h.now_ns;
+    p->fitted = 123.0f;
+    look_in_vain(&h);
+    assert_int_equal(p->phase, PROBE_SETTLED);
+    assert_true(p->fitted == 123.0f);
+}
+
 static void a_climb_that_is_not_used_waits(void **state)
 {
     struct hand h = hand_of("");
@@ -644,6 +659,7 @@ int main(void)
         cmocka_unit_test(an_application_that_is_the_limit_is_not_looked_beyond),
         cmocka_unit_test(a_look_that_is_not_used_ends_at_what_is_used),
         cmocka_unit_test(what_is_used_is_on_trial_soon_after_a_refusal),
+        cmocka_unit_test(in_a_window_nothing_is_on_trial),
         cmocka_unit_test(a_climb_that_is_not_used_waits),
         cmocka_unit_test(a_gap_ends_the_count),
         cmocka_unit_test(a_gap_puts_off_a_look),

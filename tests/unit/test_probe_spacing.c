@@ -231,6 +231,21 @@ static void what_a_pair_is(void **state)
 }
 
 /* It stores some. No request leaves earlier than it would have without the pair. */
+static void where_it_is_noisy_a_pair_proves_nothing(void **state)
+{
+    struct hand h = hinted(4.0f, 9.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->step_count = 40;
+    assert_true(fb_probe_may_pair(p));
+    p->surprises = 3;
+    assert_false(fb_probe_may_pair(p));
+    p->surprises = 0;
+    p->noise_known = true;
+    assert_false(fb_probe_may_pair(p));
+}
+
 static void a_pair_that_passes_ends_the_hint(void **state)
 {
     struct hand h = pairing(10.0f, 10.4f);
@@ -601,6 +616,7 @@ int main(void)
         cmocka_unit_test(no_pair_where_it_says_little),
         cmocka_unit_test(none_while_looking),
         cmocka_unit_test(what_a_pair_is),
+        cmocka_unit_test(where_it_is_noisy_a_pair_proves_nothing),
         cmocka_unit_test(a_pair_that_passes_ends_the_hint),
         cmocka_unit_test(a_pair_that_is_refused_tells_that_nothing_is_stored),
         cmocka_unit_test(a_pair_may_be_slower_than_the_hint),
