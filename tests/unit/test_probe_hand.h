@@ -12,6 +12,7 @@
 
 #include "core/adapt/probe_parts.h"
 #include "core/controller.h"
+#include "core/field.h"
 #include "core/spec.h"
 #include "util/text.h"
 
@@ -200,6 +201,20 @@ static inline void recover_at(struct hand *h, int64_t at_ns, const char *reading
 static inline void recover(struct hand *h, const char *reading)
 {
     recover_at(h, h->pace.not_before_ns, reading);
+}
+
+/* As another process, or one under another spec, goes on with it. */
+static inline void go_on_elsewhere(struct hand *h)
+{
+    const struct controller *c = &fb_controller_probe;
+    struct hand next = hand_of("");
+    uint64_t word[128];
+
+    assert_true(fb_fields_words(c->fields, c->field_count) <= COUNT_OF(word));
+    fb_fields_write(c->fields, c->field_count, &h->c, h->now_ns, word);
+    assert_null(fb_fields_read(c->fields, c->field_count, word, h->now_ns, 0, &next.c));
+    h->c = next.c;
+    c->resume(&h->c, &h->pace, h->now_ns);
 }
 
 /* No reading raises the limit above what was refused. */

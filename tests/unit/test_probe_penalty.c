@@ -2,7 +2,6 @@
 /* A bucket that shuts for some seconds whenever it refuses, and tells so. */
 #include "test_probe_hand.h"
 
-#include "core/field.h"
 #include "test_probe.h"
 
 #define READ_PENALTY "counted between two refusals that shut it for as long"
@@ -277,20 +276,6 @@ static void what_lasted_is_no_store(void **state)
         recover(&h, READ_BEYOND);
         assert_close((double)p->burst, (double)rows[i].burst, 2.0);
     }
-}
-
-/* As another process, or one under another spec, goes on with it. */
-static void go_on_elsewhere(struct hand *h)
-{
-    const struct controller *c = &fb_controller_probe;
-    struct hand next = hand_of("");
-    uint64_t word[128];
-
-    assert_true(fb_fields_words(c->fields, c->field_count) <= COUNT_OF(word));
-    fb_fields_write(c->fields, c->field_count, &h->c, h->now_ns, word);
-    assert_null(fb_fields_read(c->fields, c->field_count, word, h->now_ns, 0, &next.c));
-    h->c = next.c;
-    c->resume(&h->c, &h->pace, h->now_ns);
 }
 
 /* It stored more than was known, and that left at once: no window of six seconds. */

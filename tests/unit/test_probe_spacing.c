@@ -2,7 +2,6 @@
 /* A limit that stores nothing: the hint, the pair, what lies where the pace does, all of it. */
 #include "test_probe_spacing.h"
 
-#include "core/field.h"
 #include "test_probe.h"
 
 #define HALF_HOUR (1800 * S)
@@ -337,19 +336,6 @@ static void a_high_step_is_no_pair(void **state)
 }
 
 /* ---- what lies where `too_fast` does ---- */
-
-static void go_on_elsewhere(struct hand *h)
-{
-    const struct controller *c = &fb_controller_probe;
-    struct hand next = hand_of("");
-    uint64_t word[128];
-
-    assert_true(fb_fields_words(c->fields, c->field_count) <= COUNT_OF(word));
-    fb_fields_write(c->fields, c->field_count, &h->c, h->now_ns, word);
-    assert_null(fb_fields_read(c->fields, c->field_count, word, h->now_ns, 0, &next.c));
-    h->c = next.c;
-    c->resume(&h->c, &h->pace, h->now_ns);
-}
 
 static void the_next_run_knows_it(void **state)
 {
