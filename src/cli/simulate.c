@@ -3,11 +3,11 @@
 #include "cli/simulate.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
+#include "util/alloc.h"
 
 #define NAME "simulate"
 
@@ -87,7 +87,7 @@ static int show(const struct simulate *o, struct contest *c)
 static int simulate_run(int argc, char **argv)
 {
     struct simulate o = {0};
-    struct contest *c = calloc(1, sizeof *c);
+    struct contest *c = fb_alloc(sizeof *c);
     int exit_code = EXIT_USAGE;
 
     if (!c)
@@ -101,7 +101,7 @@ static int simulate_run(int argc, char **argv)
         }
     }
     fb_contest_fini(c);
-    free(c);
+    fb_free(c);
     return exit_code;
 }
 

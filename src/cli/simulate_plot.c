@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* simulate_plot.c - run every governor once and hand the courses to the plotter. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "cli/simulate.h"
 #include "sim/plot.h"
 #include "sim/run.h"
+#include "util/alloc.h"
 
 /* Everything that the picture refers to; the last tally is the oracle's. */
 struct gallery {
@@ -40,7 +40,7 @@ static int run_all(struct gallery *g, const struct contest *c)
 int fb_simulate_plot(FILE *out, const struct contest *c)
 {
     const struct contest_cell *cell = &c->cell[0];
-    struct gallery *g = malloc(sizeof *g);
+    struct gallery *g = fb_alloc(sizeof *g);
 
     if (!g)
         return -ENOMEM;
@@ -56,6 +56,6 @@ int fb_simulate_plot(FILE *out, const struct contest *c)
                                .panel = g->panel,
                                .panel_count = c->governor_count,
                            });
-    free(g);
+    fb_free(g);
     return error;
 }

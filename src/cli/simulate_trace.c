@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "cli/simulate.h"
 #include "core/instant.h"
 #include "sim/run.h"
+#include "util/alloc.h"
 
 /* Between events worth a line: what happened since. */
 struct tracer {
@@ -95,8 +95,8 @@ static void print_end(FILE *out, const struct setup *s, const struct tally *t,
 
 int fb_simulate_trace(FILE *out, const struct contest *c)
 {
-    struct setup *s = malloc(sizeof *s);
-    struct tally *t = malloc(2 * sizeof *t);
+    struct setup *s = fb_alloc(sizeof *s);
+    struct tally *t = fb_alloc(2 * sizeof *t);
     struct tracer tracer = {.out = out, .setup = s};
     struct run_options oracle = {.governor = &fb_governor_oracle};
     struct run_options own = {
@@ -113,7 +113,7 @@ int fb_simulate_trace(FILE *out, const struct contest *c)
     }
     if (error == 0)
         print_end(out, s, &t[1], &t[0]);
-    free(t);
-    free(s);
+    fb_free(t);
+    fb_free(s);
     return error;
 }
