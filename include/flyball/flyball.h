@@ -107,7 +107,7 @@ FLY_API int64_t fly_take_all(struct fly_limiter *const *l, const uint32_t *cost,
 /*
  * The grant was never sent: its permit goes back. Unknown or ended tickets change nothing. What is
  * older than the last 512 grants (or the burst, concurrency or window, where that is more) stays
- * spent, and so does in a window above 10,000 what is no longer among its latest.
+ * spent; to a window above 10,000 all but a thousandth of its limit goes back.
  */
 FLY_API void fly_limiter_cancel(struct fly_limiter *l, int64_t now_ns, uint64_t ticket);
 

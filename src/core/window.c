@@ -9,8 +9,8 @@
  *
  * Invariant: the stamp found for a unit is never earlier than the instant at which it left, so
  * every error is towards waiting. In the exact form (one stamp a unit) the two are equal. In the
- * other `grain` units share the stamp of the last of them. The stamps are written so that this
- * holds even where only the rest is put back as it was: see cut().
+ * other `grain` units share the stamp of the last of them: see window_grains.c. The stamps are
+ * written so that this holds even where only the rest is put back as it was: see cut().
  */
 #include "core/window.h"
 
@@ -22,57 +22,20 @@
 #include "core/constraint.h"
 #include "core/instant.h"
 #include "core/spec.h"
+#include "core/window_parts.h"
 #include "util/text.h"
 
 /* The only slot: the distance in bytes from the slot to its memory, wherever both are mapped. */
 enum { MEMORY };
 
-#define LATENCIES     256
 #define MEASURE_EVERY 16
 #define COARSE_STAMPS 1024
-#define EXTREMES      3 /* the most that 1 % of LATENCIES rounds up to */
-
-struct window {
-    int64_t length_ns;
-    int64_t effective; /* the ring is sized for it */
-    int64_t stated;    /* before the margin */
-    int64_t limit;     /* what the pace leaves of it: 1..effective */
-    int64_t grain;     /* units that share a stamp */
-    int64_t stamps;    /* in the ring */
-    int64_t units;     /* gone so far, less those that came back */
-    int64_t known;     /* exact form: so many of the latest units the ring still holds */
-    int64_t lost_ns;   /* exact form: the latest stamp that the ring does not hold any more */
-    int64_t firm;      /* exact form: units before this one do not come back */
-    uint64_t whole_id; /* other form: grants from here on lie wholly under the newest stamp */
-    size_t ring_at;    /* bytes from the beginning of the memory to the stamps */
-};
-
-struct windows {
-    int64_t count;
-    int64_t measured;  /* latencies, ever */
-    int64_t spread_ns; /* of the latencies kept */
-    uint64_t newest_id;
-    int64_t latency_ns[LATENCIES];
-    struct window window[];
-};
+#define EXTREMES      3 /* the most that 1 % of FB_LATENCIES rounds up to */
 
 static struct windows *windows_of(const int64_t *slot)
 {
     assert(slot[MEMORY] != 0);
     return (struct windows *)((uintptr_t)slot + (uintptr_t)slot[MEMORY]);
-}
-
-static int64_t *ring_of(struct windows *m, const struct window *w)
-{
-    assert(w->ring_at % sizeof(int64_t) == 0);
-    return (int64_t *)((uintptr_t)m + w->ring_at);
-}
-
-/* Beside the stamps of the exact form: the low bits of the id of each unit's grant. */
-static uint16_t *ids_of(struct windows *m, const struct window *w)
-{
-    assert(w->grain == 1);
-    return (uint16_t *)(ring_of(m, w) + w->stamps);
 }
 
 /* ---- setting up ---- */
@@ -101,9 +64,8 @@ static struct window window_of(const struct spec_window *s)
 static size_t ring_bytes(const struct window *w)
 {
     size_t stamps = (size_t)w->stamps;
-    size_t ids = w->grain == 1 ? (stamps * sizeof(uint16_t) + 7) / 8 * 8 : 0;
 
-    return stamps * sizeof(int64_t) + ids;
+    return stamps * sizeof(int64_t) + (stamps * sizeof(uint16_t) + 7) / 8 * 8;
 }
 
 static size_t head_bytes(const struct spec *s)
@@ -172,9 +134,9 @@ static int64_t stamp_of(struct windows *m, const struct window *w, int64_t unit)
      * left later than the latest forgotten; that one has expired, unless a true cost came as a
      * surprise.
      */
-    if (w->grain == 1 && unit < w->units - w->known)
+    if (unit < w->units - w->known)
         return w->lost_ns;
-    return ring_of(m, w)[unit / w->grain % w->stamps];
+    return fb_ring_of(m, w)[unit / w->grain % w->stamps];
 }
 
 static int64_t free_at(struct windows *m, const struct window *w, int64_t cost, int64_t now_ns)
@@ -209,8 +171,8 @@ static int64_t window_ready_at(const int64_t *slot, const struct ask *q)
 static void stamp_each(struct windows *m, struct window *w, int64_t cost, uint64_t id,
                        int64_t now_ns)
 {
-    int64_t *ring = ring_of(m, w);
-    uint16_t *ids = ids_of(m, w);
+    int64_t *ring = fb_ring_of(m, w);
+    uint16_t *ids = fb_ids_of(m, w);
 
     assert(cost >= 1 && cost <= w->stamps);
     for (int64_t i = 0; i < cost; i++) {
@@ -226,24 +188,6 @@ static void stamp_each(struct windows *m, struct window *w, int64_t cost, uint64
     assert(w->known <= w->units);
 }
 
-static void stamp_grains(struct windows *m, struct window *w, int64_t cost, uint64_t id,
-                         int64_t now_ns)
-{
-    int64_t *ring = ring_of(m, w);
-    int64_t first = w->units / w->grain;
-    int64_t last = (w->units + cost - 1) / w->grain;
-
-    assert(cost >= 1 && w->grain > 1);
-    assert(last >= first && last - first < w->stamps);
-    if (last > first)
-        w->whole_id = id + 1;
-    else if (w->units % w->grain == 0)
-        w->whole_id = id;
-    for (int64_t i = first; i <= last; i++)
-        ring[i % w->stamps] = now_ns;
-    w->units += cost;
-}
-
 static void window_take(int64_t *slot, const struct ask *q)
 {
     struct windows *m = windows_of(slot);
@@ -254,7 +198,7 @@ static void window_take(int64_t *slot, const struct ask *q)
         if (w->grain == 1)
             stamp_each(m, w, q->cost, q->id, q->now_ns);
         else
-            stamp_grains(m, w, q->cost, q->id, q->now_ns);
+            fb_grains_stamp(m, w, q->cost, q->id, q->now_ns);
     }
     m->newest_id = q->id;
 }
@@ -267,8 +211,8 @@ static void window_take(int64_t *slot, const struct ask *q)
  */
 static void cut(struct windows *m, struct window *w, int64_t last, int64_t count)
 {
-    int64_t *ring = ring_of(m, w);
-    uint16_t *ids = ids_of(m, w);
+    int64_t *ring = fb_ring_of(m, w);
+    uint16_t *ids = fb_ids_of(m, w);
 
     assert(count >= 1 && count <= w->known);
     assert(last < w->units && last - count >= w->units - w->known - 1);
@@ -283,7 +227,7 @@ static void cut(struct windows *m, struct window *w, int64_t last, int64_t count
 /* Cut up to `most` units of the grant that lie together, the newest first. Returns how many. */
 static int64_t cut_newest(struct windows *m, struct window *w, uint16_t id, int64_t most)
 {
-    const uint16_t *ids = ids_of(m, w);
+    const uint16_t *ids = fb_ids_of(m, w);
     int64_t oldest = fb_max64(w->units - w->known, w->firm);
     int64_t last = w->units - 1;
     int64_t count = 0;
@@ -303,7 +247,7 @@ void fb_window_mend(int64_t *slot)
     struct windows *m = windows_of(slot);
 
     for (int64_t i = 0; i < m->count; i++)
-        m->window[i].firm = m->window[i].units;
+        fb_window_make_firm(&m->window[i]);
 }
 
 static void give_back_each(struct windows *m, struct window *w, uint64_t id, int64_t units)
@@ -318,21 +262,6 @@ static void give_back_each(struct windows *m, struct window *w, uint64_t id, int
 }
 
 /*
- * Units under a shared stamp can be told apart only while it is the newest and not full: those of
- * other grants leave the window in their own time.
- */
-static void give_back_grains(struct windows *m, struct window *w, uint64_t id, int64_t units)
-{
-    /* The caller may know the low bits of the id only: the latest grant that has them. */
-    uint64_t whole = m->newest_id - (uint16_t)(m->newest_id - id);
-
-    assert(units >= 0);
-    if (w->units % w->grain < units || whole < w->whole_id || whole > m->newest_id)
-        return;
-    w->units -= units;
-}
-
-/*
  * A true cost above what was asked: the rest counts from now, over the limit if need be. More
  * than a windowful says no more than a full window does.
  */
@@ -344,7 +273,17 @@ static void charge(struct windows *m, struct window *w, uint64_t id, int64_t uni
     if (w->grain == 1)
         stamp_each(m, w, charged, id, now_ns);
     else
-        stamp_grains(m, w, charged, m->newest_id + 1, now_ns);
+        fb_grains_stamp(m, w, charged, m->newest_id + 1, now_ns);
+    if (w->grain > 1 && charged < units)
+        fb_window_make_firm(w); /* more would come back than is there */
+}
+
+/* The same for what nobody knows whose it is. */
+static void fill(struct windows *m, struct window *w, int64_t units, int64_t now_ns)
+{
+    charge(m, w, m->newest_id, units, now_ns);
+    if (w->grain > 1)
+        fb_window_make_firm(w);
 }
 
 static void window_refund(int64_t *slot, const struct ask *q)
@@ -358,7 +297,7 @@ static void window_refund(int64_t *slot, const struct ask *q)
         else if (w->grain == 1)
             give_back_each(m, w, q->id, q->cost);
         else
-            give_back_grains(m, w, q->id, q->cost);
+            fb_grains_give_back(m, w, q->id, q->cost);
     }
 }
 
@@ -367,7 +306,7 @@ static void window_exhaust(int64_t *slot, int64_t now_ns)
     struct windows *m = windows_of(slot);
 
     for (int64_t i = 0; i < m->count; i++)
-        charge(m, &m->window[i], m->newest_id, m->window[i].effective, now_ns);
+        fill(m, &m->window[i], m->window[i].effective, now_ns);
 }
 
 /* ---- the guard ---- */
@@ -387,7 +326,7 @@ static void keep_largest(int64_t kept[EXTREMES], int64_t x)
 /* p99 - p1 of the latencies kept. At either end fewer than 1 % are left out, never more. */
 static int64_t spread(const struct windows *m)
 {
-    int64_t count = fb_min64(m->measured, LATENCIES);
+    int64_t count = fb_min64(m->measured, FB_LATENCIES);
     int64_t largest[EXTREMES] = {0};
     int64_t smallest[EXTREMES] = {-FB_TIME_MAX, -FB_TIME_MAX, -FB_TIME_MAX}; /* negated */
 
@@ -409,7 +348,7 @@ static void window_report(int64_t *slot, const struct answer *a, struct rng *rng
     if (o->status == 0 || o->latency_ns < 0)
         return;
     assert(m->measured >= 0);
-    m->latency_ns[m->measured % LATENCIES] = fb_min64(o->latency_ns, FB_TIME_MAX);
+    m->latency_ns[m->measured % FB_LATENCIES] = fb_min64(o->latency_ns, FB_TIME_MAX);
     m->measured++;
     if (m->measured % MEASURE_EVERY == 0)
         m->spread_ns = spread(m);
@@ -535,7 +474,7 @@ void fb_window_fill(int64_t *slot, int64_t units, int64_t now_ns, int64_t passed
     assert(units >= 0);
     for (int64_t i = 0; i < m->count; i++)
         if (units > 0 && m->window[i].length_ns > passed_ns)
-            charge(m, &m->window[i], m->newest_id, units, now_ns);
+            fill(m, &m->window[i], units, now_ns);
 }
 
 /* ---- other windows ---- */
@@ -562,8 +501,8 @@ static void carry_stamps(struct windows *m, struct window *w, struct windows *ol
     if (kept < was->known)
         w->lost_ns = stamp_of(old, was, was->units - 1 - kept);
     for (int64_t unit = was->units - kept; unit < was->units; unit++) {
-        ring_of(m, w)[unit % w->stamps] = stamp_of(old, was, unit);
-        ids_of(m, w)[unit % w->stamps] = ids_of(old, was)[unit % was->stamps];
+        fb_ring_of(m, w)[unit % w->stamps] = stamp_of(old, was, unit);
+        fb_ids_of(m, w)[unit % w->stamps] = fb_ids_of(old, was)[unit % was->stamps];
     }
 }
 
@@ -588,7 +527,7 @@ static void carry_one(struct windows *m, struct window *w, struct windows *old, 
     }
     int64_t units = used_at_most(old, w, now_ns);
     if (units > 0)
-        charge(m, w, old->newest_id, units, now_ns);
+        fill(m, w, units, now_ns);
 }
 
 void fb_window_carry(int64_t *slot, const int64_t *from, bool used, int64_t now_ns)
@@ -613,7 +552,7 @@ void fb_window_carry(int64_t *slot, const int64_t *from, bool used, int64_t now_
 
 static bool window_is_sound(struct windows *m, const struct window *w, const struct window *fresh)
 {
-    const int64_t *ring = ring_of(m, fresh);
+    const int64_t *ring = fb_ring_of(m, fresh);
     const struct range ranges[] = {
         {w->length_ns, fresh->length_ns, fresh->length_ns},
         {w->effective, fresh->effective, fresh->effective},
@@ -622,12 +561,14 @@ static bool window_is_sound(struct windows *m, const struct window *w, const str
         {w->stamps, fresh->stamps, fresh->stamps},
         {(int64_t)w->ring_at, (int64_t)fresh->ring_at, (int64_t)fresh->ring_at},
         {w->limit, 1, fresh->effective},
-        {w->known, 0, fb_min64(fresh->stamps, w->units)},
+        {w->known, 0, fb_min64(fresh->stamps * fresh->grain, w->units)},
         {w->firm, 0, w->units},
+        {w->loose, 0, fresh->grain - 1},
+        FB_A_NUMBER(w->loose_at),
         FB_A_NUMBER(w->units),
         FB_AN_INSTANT(w->lost_ns),
     };
-    bool sound = FB_ALL_IN_RANGE(ranges);
+    bool sound = FB_ALL_IN_RANGE(ranges) && (w->units - w->known) % fresh->grain == 0;
 
     for (int64_t i = 0; sound && i < fresh->stamps; i++)
         sound = fb_in_range(&FB_AN_INSTANT(ring[i]), 1);
@@ -646,7 +587,7 @@ static bool window_sound(const int64_t *slot, const int64_t *fresh)
         FB_A_NUMBER(m->spread_ns),
     };
     bool sound = FB_ALL_IN_RANGE(ranges);
-    for (int i = 0; sound && i < LATENCIES; i++)
+    for (int i = 0; sound && i < FB_LATENCIES; i++)
         sound = fb_in_range(&FB_A_NUMBER(m->latency_ns[i]), 1);
     for (int64_t i = 0; sound && i < pattern->count; i++)
         sound = window_is_sound(m, &m->window[i], &pattern->window[i]);

@@ -11,8 +11,8 @@
  * latencies seen (p99 - p1 of the last 256, at most a quarter of the window), so that the limit
  * holds where it is enforced.
  *
- * Units that come back: in the exact form those of any grant that the ring still holds. Under a
- * shared stamp only those of a grant under the newest one; others leave when their time is over.
+ * Units that come back: those of any grant that the ring still holds. Where stamps are shared it is
+ * whole grains that go, no younger than the grant; what is less waits for more to come back.
  */
 #ifndef FLYBALL_CORE_WINDOW_H
 #define FLYBALL_CORE_WINDOW_H

@@ -29,7 +29,7 @@
 #include "ledger/slot.h"
 
 #define FB_LEDGER_MAGIC      UINT64_C(0x314c4c4142594c46) /* "FLYBALL1" */
-#define FB_LEDGER_VERSION    4
+#define FB_LEDGER_VERSION    5
 #define FB_LEDGER_BOOT_BYTES 40
 #define FB_LEDGER_ALIGN      64
 #define FB_LEDGER_BYTES_MIN  UINT64_C(65536)

@@ -1,79 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Windows: the limit in every interval, exactly; what comes back; the guard; the pace. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "core/constraint.h"
-#include "core/controller.h"
-#include "core/instant.h"
-#include "core/rng.h"
-#include "core/spec.h"
-#include "core/window.h"
-
-#define S  FB_NS_PER_S
-#define MS FB_NS_PER_MS
-
-/* A slot with its memory behind it, in one block as in a limiter. */
-struct rig {
-    int64_t *slot;
-    size_t bytes;
-    uint64_t id;
-};
-
-static struct rig rig_of(const struct spec *s)
-{
-    struct rig r = {.bytes = sizeof(int64_t) + fb_window_bytes(s), .id = 1000};
-
-    r.slot = calloc(1, r.bytes);
-    assert_non_null(r.slot);
-    assert_true(fb_constraint_window.init(r.slot, s, r.slot + 1, 0));
-    return r;
-}
-
-static struct rig rig_one(int64_t limit, int64_t length_ns)
-{
-    struct spec s = {.window[0] = {limit, limit, length_ns}, .window_count = 1};
-
-    return rig_of(&s);
-}
-
-static int64_t ready_at(const struct rig *r, int64_t cost, int64_t now_ns)
-{
-    return fb_constraint_window.ready_at(r->slot, &(struct ask){.now_ns = now_ns, .cost = cost});
-}
-
-/* Returns the id of the grant. */
-static uint64_t take(struct rig *r, int64_t cost, int64_t now_ns)
-{
-    struct ask q = {.now_ns = now_ns, .cost = cost, .id = ++r->id};
-
-    assert_int_equal(ready_at(r, cost, now_ns), now_ns);
-    fb_constraint_window.take(r->slot, &q);
-    return q.id;
-}
-
-static void refund(struct rig *r, uint64_t id, int64_t cost, int64_t now_ns)
-{
-    fb_constraint_window.refund(r->slot, &(struct ask){.now_ns = now_ns, .cost = cost, .id = id});
-}
-
-static void report(struct rig *r, int32_t status, int64_t latency_ns)
-{
-    struct fly_outcome o = {.status = status, .latency_ns = latency_ns};
-
-    fb_constraint_window.report(r->slot, &(struct answer){.outcome = &o}, NULL);
-}
-
-static void repace(struct rig *r, double share)
-{
-    fb_constraint_window.repace(r->slot, &(struct pace){.limit_share = (float)share}, 0);
-}
+#include "window_rig.h"
 
 /* ---- the limit ---- */
 
@@ -309,108 +236,6 @@ static void an_absurd_true_cost_fills_the_window_once(void **state)
     assert_int_equal(ready_at(&r, 1, 300 * MS), S + 300 * MS);
     assert_int_equal(ready_at(&r, 10, 300 * MS), S + 300 * MS);
     take(&r, 10, S + 300 * MS);
-    free(r.slot);
-}
-
-/* ---- large limits ---- */
-
-#define BIG       20000
-#define BIG_GRAIN 20 /* 1024 stamps */
-
-static void a_large_limit_needs_little_memory(void **state)
-{
-    struct spec exact = {.window[0] = {10000, 10000, S}, .window_count = 1};
-    struct spec large = {.window[0] = {1000000000, 1000000000, S}, .window_count = 1};
-
-    (void)state;
-    assert_in_range(fb_window_bytes(&exact), 10000 * 10, 10000 * 10 + 4096);
-    assert_in_range(fb_window_bytes(&large), 1024 * 8, 1024 * 8 + 4096);
-}
-
-static void a_large_window_holds_its_limit(void **state)
-{
-    struct rig r = rig_one(BIG, 3600 * S);
-
-    (void)state;
-    for (int64_t i = 0; i < BIG; i++)
-        take(&r, 1, i * MS);
-    int64_t end = BIG * MS;
-    /* The first unit expires with the last of its grain: late by less than a grain. */
-    assert_int_equal(ready_at(&r, 1, end), 3600 * S + (BIG_GRAIN - 1) * MS);
-    assert_int_equal(ready_at(&r, BIG_GRAIN, end), 3600 * S + (BIG_GRAIN - 1) * MS);
-    assert_int_equal(ready_at(&r, BIG, end), 3600 * S + (BIG - 1) * MS);
-    assert_int_equal(ready_at(&r, BIG + 1, end), FB_NEVER);
-    take(&r, BIG, 3600 * S + (BIG - 1) * MS);
-    free(r.slot);
-}
-
-static void a_large_window_gives_back_what_is_newest(void **state)
-{
-    struct rig r = rig_one(BIG, S);
-
-    (void)state;
-    take(&r, BIG - BIG_GRAIN, 0);
-    uint64_t first = take(&r, 10, 0); /* begins a grain */
-    uint64_t second = take(&r, 5, 0);
-    refund(&r, second & 0xffff, 5, 0); /* the low bits of an id are enough */
-    assert_int_equal(ready_at(&r, 10, 0), 0);
-    refund(&r, first, 10, 0);
-    assert_int_equal(ready_at(&r, 20, 0), 0);
-    refund(&r, first, 1, 0); /* nothing is under the newest stamp any more */
-    assert_int_equal(ready_at(&r, 20, 0), 0);
-    assert_int_equal(ready_at(&r, 21, 0), S);
-    free(r.slot);
-}
-
-static void a_grant_just_below_a_grain_comes_back(void **state)
-{
-    struct rig r = rig_one(10240, S); /* 1024 grains of 10 */
-
-    (void)state;
-    take(&r, 10230, 0);
-    uint64_t id = take(&r, 9, 0);
-    assert_int_equal(ready_at(&r, 2, 0), S);
-    refund(&r, id, 9, 0);
-    assert_int_equal(ready_at(&r, 10, 0), 0);
-    take(&r, 10, 0);
-    refund(&r, id + 1, 10, 0); /* a full grain: it stays */
-    assert_int_equal(ready_at(&r, 1, 0), S);
-    free(r.slot);
-}
-
-static void a_large_window_keeps_what_is_older(void **state)
-{
-    struct rig r = rig_one(BIG, S);
-
-    (void)state;
-    uint64_t older = take(&r, 3, 0);
-    take(&r, 12, 0);
-    uint64_t across = take(&r, 10, 0); /* over the end of the first grain */
-    refund(&r, older, 3, 0);
-    refund(&r, across, 5, 0);
-    uint64_t settled = take(&r, 5, 0);
-    refund(&r, settled, -10, 0); /* fills the second grain */
-    refund(&r, settled, 10, 0);
-    assert_int_equal(ready_at(&r, BIG - 40, 0), 0);
-    assert_int_equal(ready_at(&r, BIG - 39, 0), S);
-    refund(&r, settled, -5, 0); /* begins the third, which no grant lies in */
-    refund(&r, settled, 5, 0);
-    assert_int_equal(ready_at(&r, BIG - 44, 0), S);
-    free(r.slot);
-}
-
-/* The latest grant with the low bits of such an id would lie before the first of all. */
-static void a_large_window_gives_nothing_back_for_an_id_to_come(void **state)
-{
-    struct rig r = rig_one(BIG, S);
-
-    (void)state;
-    uint64_t id = take(&r, 5, 0);
-    refund(&r, id + 1, 5, 0);
-    assert_int_equal(ready_at(&r, BIG - 5, 0), 0);
-    assert_int_equal(ready_at(&r, BIG - 4, 0), S);
-    refund(&r, id, 5, 0);
-    assert_int_equal(ready_at(&r, BIG, 0), 0);
     free(r.slot);
 }
 
@@ -655,44 +480,6 @@ static void no_interval_ever_holds_more_than_the_limit(void **state)
     }
 }
 
-/* Greedy demand for 20 lengths of a window. Returns the units that left. */
-static int64_t spend_greedily(int64_t limit, struct rng *rng, bool cancels)
-{
-    struct rig r = rig_one(limit, 1000);
-    int64_t sent_at[20000] = {0}; /* units by instant */
-    int64_t inside = 0;
-    int64_t all = 0;
-
-    for (int64_t now_ns = 0; now_ns < 20000; now_ns++) {
-        inside -= now_ns >= 1000 ? sent_at[now_ns - 1000] : 0;
-        int64_t cost = 1 + (int64_t)(fb_rng_next(rng) % (uint64_t)(limit / 300));
-        for (; ready_at(&r, cost, now_ns) <= now_ns; cost = 1 + cost / 2) {
-            uint64_t id = take(&r, cost, now_ns);
-            int64_t back = cancels && fb_rng_next(rng) % 8 == 0 ? cost : 0;
-            refund(&r, id, back, now_ns);
-            sent_at[now_ns] += cost - back;
-            inside += cost - back;
-            all += cost - back;
-            assert_true(inside <= limit);
-        }
-    }
-    free(r.slot);
-    return all;
-}
-
-static void large_windows_err_by_less_than_two_percent(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        struct rng rng = {seed};
-        int64_t limit = FB_EXACT_MAX + 1 + (int64_t)(fb_rng_next(&rng) % 100000);
-
-        print_message("seed %llu\n", (unsigned long long)seed);
-        assert_true(spend_greedily(limit, &rng, false) >= limit * 20 * 98 / 100);
-        spend_greedily(limit, &rng, true);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,12 +499,6 @@ int main(void)
         cmocka_unit_test(a_higher_true_cost_counts_from_now),
         cmocka_unit_test(a_later_charge_that_lies_apart_comes_back_too),
         cmocka_unit_test(an_absurd_true_cost_fills_the_window_once),
-        cmocka_unit_test(a_large_limit_needs_little_memory),
-        cmocka_unit_test(a_large_window_holds_its_limit),
-        cmocka_unit_test(a_large_window_gives_back_what_is_newest),
-        cmocka_unit_test(a_grant_just_below_a_grain_comes_back),
-        cmocka_unit_test(a_large_window_keeps_what_is_older),
-        cmocka_unit_test(a_large_window_gives_nothing_back_for_an_id_to_come),
         cmocka_unit_test(the_guard_is_the_spread_of_the_latencies),
         cmocka_unit_test(the_guard_is_at_most_a_quarter),
         cmocka_unit_test(the_guard_leaves_out_the_last_percent),
@@ -726,7 +507,6 @@ int main(void)
         cmocka_unit_test(the_fullest_and_the_tightest),
         cmocka_unit_test(a_smaller_pace_frees_later),
         cmocka_unit_test(no_interval_ever_holds_more_than_the_limit),
-        cmocka_unit_test(large_windows_err_by_less_than_two_percent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
