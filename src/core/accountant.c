@@ -82,6 +82,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
         .key = fb_ticket_key(seed),
     };
     assert(memory || fb_accountant_bytes(s) == 0);
+    assert(a->learner <= FB_CONTROLLER_COUNT);
     size_t ring_bytes = fb_tickets_bytes(most_at_once(s));
     fb_tickets_init(&a->tickets, memory, ring_bytes);
     if (ring_bytes > 0)
@@ -105,6 +106,7 @@ void fb_accountant_init(struct accountant *a, const struct spec *s, void *memory
 
 void fb_accountant_mend(struct accountant *a)
 {
+    assert(a->in_force >> FB_CONSTRAINT_COUNT == 0);
     if (a->in_force >> FB_CONSTRAINT_window & 1)
         fb_window_mend(&a->slot[FB_SLOT_window]);
 }
@@ -227,6 +229,7 @@ static void refund(struct accountant *a, struct ticket t, int64_t units)
 {
     struct ask q = ask_of(a, units, a->now_ns);
 
+    assert(units >= -(int64_t)UINT32_MAX && units <= UINT32_MAX);
     q.id = t.id;
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->refund)
@@ -391,6 +394,7 @@ void fb_accountant_forget(struct accountant *a, int64_t grants)
 void fb_accountant_exhaust(struct accountant *a, int64_t now_ns)
 {
     a->now_ns = fb_max64(a->now_ns, now_ns);
+    assert(a->now_ns >= now_ns);
     FOR_EACH_IN_FORCE (a, i)
         if (rows[i].ops->exhaust)
             rows[i].ops->exhaust(&a->slot[rows[i].first], a->now_ns);
@@ -406,6 +410,7 @@ void fb_accountant_skip_id(struct accountant *a)
 
 bool fb_accountant_is_plain(const struct accountant *a, int64_t now_ns)
 {
+    assert(!a->plain || a->learner == 0);
     if (!a->plain || a->watched)
         return false;
     FOR_EACH_IN_FORCE (a, i)

@@ -26,6 +26,7 @@ enum pace_wait fb_accountant_pace_wait(const struct accountant *a, int64_t now_n
     const int64_t *slot = &a->slot[FB_SLOT_hold];
     int64_t asked_ns = fb_max64(slot[FB_HOLD_UNTIL], now_ns);
 
+    assert(asked_ns >= now_ns);
     if (!c || !c->waits || slot[FB_HOLD_PACE_UNTIL] <= asked_ns)
         return PACE_FREE;
     return c->waits(&a->learned);
@@ -42,6 +43,7 @@ static const char *says(const struct accountant *a, const struct verdict *v, int
     };
     enum pace_wait wait = fb_accountant_pace_wait(a, now_ns);
 
+    assert(v->cause && (unsigned)wait < sizeof(paced) / sizeof(paced[0]));
     if (v->cause == &fb_constraint_hold && wait != PACE_FREE)
         return paced[wait];
     return v->at_ns == FB_NEVER && v->cause->never_says ? v->cause->never_says : v->cause->says;
@@ -99,6 +101,7 @@ static bool is_bound_by_quota(const struct accountant *a)
 {
     const int64_t *quota = &a->slot[FB_SLOT_quota];
 
+    assert(quota[FB_QUOTA_LIMIT] >= 0 && quota[FB_QUOTA_LIMIT] <= FB_QUOTA_MAX);
     if (!(a->in_force >> FB_CONSTRAINT_quota & 1) || quota[FB_QUOTA_LIMIT] == 0)
         return false;
     return fb_quota_backlog(quota) < 0 ||
@@ -114,6 +117,7 @@ struct bound fb_accountant_amounts(const struct accountant *a, int64_t now_ns)
     if (is_bound_by_quota(a))
         fb_bound_tighten(&b, fb_quota_rate(&a->slot[FB_SLOT_quota], a->units_out, now_ns),
                          BOUND_QUOTA);
+    assert((b.by == BOUND_NOTHING) == (b.rate <= 0.0));
     return b;
 }
 

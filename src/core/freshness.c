@@ -37,6 +37,7 @@ static int64_t since_ns(const struct freshness *f)
 
 int64_t fb_freshness_age(const struct freshness *f, int64_t now_ns)
 {
+    assert(f->fresh_ns >= FB_LONG_AGO);
     return fb_max64(0, now_ns - since_ns(f));
 }
 
@@ -57,6 +58,7 @@ int64_t fb_freshness_urgency(const struct freshness *f, const struct freshness_a
     if (now_ns < due_ns)
         return 0;
     int64_t thousandth_ns = fb_max64(1, a->aim_ns[state] / THOUSANDTHS);
+    assert(thousandth_ns >= 1 && now_ns >= due_ns);
     return (now_ns - due_ns) / thousandth_ns + 1;
 }
 

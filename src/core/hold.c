@@ -74,6 +74,7 @@ static void hold_for(int64_t *slot, int64_t wait_ns, int64_t now_ns, struct rng 
 
 static void ramp_up(int64_t *slot, const struct answer *a)
 {
+    assert(a->accepted);
     /* What left before the hold says nothing about how it is after it. */
     if (slot[FB_HOLD_RAMP] == 0 || a->outcome->sent_ns < slot[FB_HOLD_UNTIL])
         return;
@@ -102,11 +103,13 @@ static void hold_report(int64_t *slot, const struct answer *a, struct rng *rng)
 static void hold_repace(int64_t *slot, const struct pace *p, int64_t now_ns)
 {
     (void)now_ns;
+    assert(p->not_before_ns >= FB_LONG_AGO);
     slot[FB_HOLD_PACE_UNTIL] = p->not_before_ns;
 }
 
 static bool hold_idle(const int64_t *slot, int64_t now_ns)
 {
+    assert(slot[FB_HOLD_RAMP] >= 0 && slot[FB_HOLD_RAMP] < FB_HOLD_RAMP_DONE);
     return fb_max64(slot[FB_HOLD_UNTIL], slot[FB_HOLD_PACE_UNTIL]) <= now_ns &&
            slot[FB_HOLD_RAMP] == 0;
 }

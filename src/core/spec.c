@@ -68,6 +68,7 @@ static enum value_error read_interval(const char *value, int64_t *ret_interval_n
     int64_t interval_ns;
     enum value_error error = fb_value_span(value, &interval_ns);
 
+    assert(error != VALUE_OK || interval_ns >= 1);
     if (error == VALUE_OK && interval_ns > FB_INTERVAL_MAX)
         return VALUE_TOO_LARGE;
     if (error == VALUE_OK)
@@ -241,6 +242,7 @@ static int fail_unknown(const struct reading *r, struct fly_error *err, const ch
 
 static bool is_named(const char *word, size_t name_size, const char *name)
 {
+    assert(name_size <= WORD_MAX && name[0]);
     return strlen(name) == name_size && memcmp(word, name, name_size) == 0;
 }
 
@@ -329,6 +331,7 @@ static int read_words(struct reading *r, const char *text, struct fly_error *err
 /* a > b, exactly; a rate that is not given is 0/0, neither larger nor smaller. */
 static bool faster(const struct rate *a, const struct rate *b)
 {
+    assert((a->permits == 0) == (a->period_ns == 0) && (b->permits == 0) == (b->period_ns == 0));
     return (fb_wide)a->permits * b->period_ns > (fb_wide)b->permits * a->period_ns;
 }
 
@@ -381,6 +384,7 @@ static bool intervals_crossed(const struct spec *s)
 {
     int64_t max_ns = s->interval_max_ns ? s->interval_max_ns : FB_QUOTA_DELAY_MAX_NS;
 
+    assert(max_ns >= 1 && s->interval_min_ns >= 0);
     return s->interval_min_ns > max_ns ||
            (s->interval_max_ns && !s->interval_min_ns && max_ns < FB_QUOTA_DELAY_MIN_NS);
 }
@@ -407,6 +411,7 @@ static const struct {
 
 static int check(const struct spec *s, struct fly_error *err)
 {
+    assert(s->window_count >= 0 && s->window_count <= FB_WINDOWS_MAX);
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (rules[i].broken(s))
             return fail(err, rules[i].word, rules[i].found, rules[i].expects);

@@ -112,6 +112,7 @@ bool fb_state_is_learned(const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;
 
+    assert(at || size == 0);
     return size > WORDS_AT && memcmp(at, MAGIC, 8) == 0 && get(at + 8, 2) == VERSION &&
            memcmp(at + NAME_AT, name_of(NULL), sizeof("off")) != 0;
 }
@@ -154,6 +155,7 @@ static struct kept gather(const struct accountant *a, int64_t now_ns)
     k.quota[FB_QUOTA_UNTOLD] = fb_min64(k.quota[FB_QUOTA_UNTOLD] + a->units_out, FB_QUOTA_MAX);
     k.quota[FB_QUOTA_BACKLOG] &= FB_QUOTA_ASKED_MAX; /* the rest is for those who are there */
     k.quota[FB_QUOTA_LEFT] = fb_min64(k.quota[FB_QUOTA_LEFT], k.quota[FB_QUOTA_LIMIT]);
+    assert(k.ramp >= 0 && k.ramp < FB_HOLD_RAMP_DONE && k.owed >= 0);
     assert(k.quota[FB_QUOTA_UNTOLD] >= 0 && k.quota[FB_QUOTA_LEFT] >= 0);
     if (in_force(a, FB_CONSTRAINT_window))
         k.used = fb_window_used(&a->slot[FB_SLOT_window], now_ns);

@@ -12,6 +12,7 @@ static bool is_number(const char *text, size_t digits, bool may_be_zero)
 {
     bool is_zero = true;
 
+    assert(digits >= 1 && digits <= ID_DIGITS);
     for (size_t i = 0; i < digits; i++) {
         bool is_digit = text[i] >= '0' && text[i] <= '9';
 
@@ -34,6 +35,7 @@ static bool is_traceparent(const char *text)
     const char *parent = id + ID_DIGITS + 1;
     const char *flags = parent + PARENT_DIGITS + 1;
 
+    assert(text);
     if (text[0] == 'f' && text[1] == 'f')
         return false;
     /* Each part is looked at only where the one before it has not ended the text. */

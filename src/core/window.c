@@ -65,6 +65,7 @@ static size_t ring_bytes(const struct window *w)
 {
     size_t stamps = (size_t)w->stamps;
 
+    assert(w->stamps >= 1);
     return stamps * sizeof(int64_t) + (stamps * sizeof(uint16_t) + 7) / 8 * 8;
 }
 
@@ -246,6 +247,7 @@ void fb_window_mend(int64_t *slot)
 {
     struct windows *m = windows_of(slot);
 
+    assert(m->count >= 1 && m->count <= FB_WINDOWS_MAX);
     for (int64_t i = 0; i < m->count; i++)
         fb_window_make_firm(&m->window[i]);
 }

@@ -14,6 +14,7 @@
 
 void fb_window_make_firm(struct window *w)
 {
+    assert(w->firm <= w->units);
     w->firm = w->units;
     w->loose = 0;
 }
@@ -90,6 +91,7 @@ static int64_t grain_by(struct windows *m, const struct window *w, uint64_t id)
     int64_t oldest = oldest_grain(w);
     int64_t at = w->units / w->grain - 1;
 
+    assert(oldest >= 0 && at >= -1);
     while (at >= oldest && !is_by(m, ids[at % w->stamps], id))
         at--;
     return at;
