@@ -555,7 +555,9 @@ void fb_window_carry(int64_t *slot, const int64_t *from, bool used, int64_t now_
 static bool window_is_sound(struct windows *m, const struct window *w, const struct window *fresh)
 {
     const int64_t *ring = fb_ring_of(m, fresh);
+    uint64_t gone = (uint64_t)w->units - (uint64_t)w->known; /* whole grains */
     const struct range ranges[] = {
+        {(int64_t)(gone % (uint64_t)fresh->grain), 0, 0},
         {w->length_ns, fresh->length_ns, fresh->length_ns},
         {w->effective, fresh->effective, fresh->effective},
         {w->grain, fresh->grain, fresh->grain},
@@ -570,7 +572,7 @@ static bool window_is_sound(struct windows *m, const struct window *w, const str
         FB_A_NUMBER(w->units),
         FB_AN_INSTANT(w->lost_ns),
     };
-    bool sound = FB_ALL_IN_RANGE(ranges) && (w->units - w->known) % fresh->grain == 0;
+    bool sound = FB_ALL_IN_RANGE(ranges);
 
     for (int64_t i = 0; sound && i < fresh->stamps; i++)
         sound = fb_in_range(&FB_AN_INSTANT(ring[i]), 1);
