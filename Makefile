@@ -143,7 +143,7 @@ test: ## everything that has to hold before a commit
 	@echo 'all tests passed'
 
 help: ## this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1	\2/p' Makefile | expand -t 24
 	@echo
 	@echo '  CC=clang, BUILD=dir, PREFIX=dir, DESTDIR=dir, FUZZ_SECONDS=n, SIM_SEEDS=n, V=1'
 
