@@ -492,6 +492,20 @@ def test_pages_by_link(batch, origin):
     assert len(origin.paths()) == 4
 
 
+def test_credentials_do_not_follow_to_a_page_elsewhere(batch, origin):
+    other = origin.url.replace('127.0.0.1', 'localhost')
+    pages = {'/told/1': '/told/2', '/told/2': f'{other}/told/3', '/told/3': f'{origin.url}/told/4'}
+    origin.told = {path: json.dumps({'next': after}) for path, after in pages.items()}
+    lines = batch.write([{'url': f'{origin.url}/told/1', 'headers': {'X-Api-Key': 'k', 'A': 'a'}}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '--cursor', '/next', *FAST,
+                     '-H', 'Authorization: Bearer s', '-H', 'B: b')
+    assert done.returncode == 0, done.stderr
+    assert [a['path'] for a in origin.arrivals] == ['/told/1', '/told/2', '/told/3', '/told/4']
+    all_of_them = {'X-Api-Key', 'A', 'Authorization', 'B'}
+    assert [all_of_them & set(a['headers']) for a in origin.arrivals] == [
+        all_of_them, all_of_them, {'A', 'B'}, all_of_them]
+
+
 def test_pages_have_ids_and_no_alternatives_of_their_own(batch, origin):
     origin.told = {'/told': json.dumps({'next': '/status/404'})}
     lines = batch.write([{'url': f'{origin.url}/told', 'id': 'a',
