@@ -105,6 +105,15 @@ def test_exit_code_of_failures(batch, origin):
     assert results['2']['error']['class'] == '4xx'
 
 
+def test_what_a_list_says_does_nothing_to_a_terminal(batch, origin):
+    tasks = batch.write([{'url': f'{origin.url}/status/404', 'id': 'a\x1b[2Jb\nflyball fetch: done'}])
+    done = batch.run(tasks, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 3
+    assert 'item a?[2Jb?flyball fetch: done (' in done.stderr.splitlines()[0]
+    assert '\x1b' not in done.stderr
+    assert list(batch.by_id()) == ['a\x1b[2Jb\nflyball fetch: done']
+
+
 def test_a_long_hold_defers_and_is_listed(batch, origin):
     urls = batch.write([f'{origin.url}/hold/7000?token=SECRET', f'{origin.url}/hold/7000'])
     done = batch.run(urls, '--jsonl', batch.out, '-q', '--max-wait', '10s', *FAST)
