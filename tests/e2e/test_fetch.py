@@ -132,6 +132,16 @@ def test_a_long_hold_defers_and_is_listed(batch, origin):
     assert len(plain.stdout.splitlines()) == 1 + 2  # the names of the columns, and both
 
 
+def test_a_journal_that_cannot_be_read_does_not_say_that_nothing_is_deferred(batch):
+    batch.write(['neither a journal nor anything else'], 'junk')
+    for name, says in (('none', 'none: No such file'), ('junk', 'junk: it is damaged')):
+        listed = subprocess.run([batch.command()[0], 'deferred', '--journal', name],
+                                cwd=batch.folder, env=batch.env, text=True,
+                                capture_output=True, check=False, timeout=LONG_S)
+        assert (listed.returncode, listed.stdout) == (1, ''), listed
+        assert says in listed.stderr
+
+
 def test_what_comes_after_a_long_hold_is_deferred_too(batch, origin):
     urls = batch.write([f'{origin.url}/hold/7000/{i}' for i in range(3000)] +
                        [{'url': f'{origin.url}/ok/post', 'method': 'POST', 'body': 'x'}])
