@@ -106,12 +106,13 @@ def test_exit_code_of_failures(batch, origin):
 
 
 def test_what_a_list_says_does_nothing_to_a_terminal(batch, origin):
-    tasks = batch.write([{'url': f'{origin.url}/status/404', 'id': 'a\x1b[2Jb\nflyball fetch: done'}])
+    name = 'a\x1b[2Jb\nflyball fetch: done'
+    tasks = batch.write([{'url': f'{origin.url}/status/404', 'id': name}])
     done = batch.run(tasks, '--jsonl', batch.out, *FAST)
     assert done.returncode == 3
     assert 'item a?[2Jb?flyball fetch: done (' in done.stderr.splitlines()[0]
     assert '\x1b' not in done.stderr
-    assert list(batch.by_id()) == ['a\x1b[2Jb\nflyball fetch: done']
+    assert list(batch.by_id()) == [name]
 
 
 def test_a_long_hold_defers_and_is_listed(batch, origin):
