@@ -61,7 +61,7 @@ static int deferred_run(int argc, char **argv)
     fb_answer_style(&style);
     if (line.json)
         fb_view_deferred_json(&v, fb_answer_now(), &b);
-    else
+    else if (exit_code == EXIT_DONE || l.count > 0) /* what could not be read is not nothing */
         fb_view_deferred_text(&v, &style, fb_answer_now(), &b);
     fb_deferrals_fini(&l);
     int written = fb_answer_print(&b);

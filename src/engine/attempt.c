@@ -180,6 +180,7 @@ static void count_start(struct engine *e, struct job *j)
     j->sent_ns = e->now_ns;
     j->first_byte_ns = 0;
     j->is_approved = false;
+    fb_job_promise(j, false);
     e->stats.requests++;
     j->key->requests++;
     j->key->left_ns = e->now_ns;

@@ -15,6 +15,9 @@
 /* Nothing of ours is out, yet only a report can unblock: somebody else's. Look again soon. */
 #define POLL_NS (20 * FB_NS_PER_MS)
 
+/* So long before it may leave somebody is asked about it: to write it down takes a moment. */
+#define ASK_AHEAD_NS (250 * FB_NS_PER_MS)
+
 static int64_t used_slots(const struct engine *e)
 {
     return e->stats.in_flight + e->stats.asked;
@@ -178,10 +181,17 @@ static void cut_moment(char *text)
         text[size - 1] = '\0';
 }
 
+/* Whether somebody has to write it down before it leaves. */
+static bool must_ask(const struct job *j)
+{
+    return j->client->caller.on_start && !j->is_approved && !fb_job_is_idempotent(j);
+}
+
 /* The limiter said no. */
 static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int64_t at_ns)
 {
     struct fly_why why = {.size = sizeof(why), .cause = "limit"};
+    bool asks = must_ask(j);
 
     fb_pools_why(k, e->now_ns, j->cost, &why);
     if (strcmp(why.cause, "too-large") == 0) {
@@ -197,24 +207,55 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
     if (at_ns == FLY_NEVER && k->in_flight == 0)
         at_ns = fb_after(e->now_ns, POLL_NS);
     step_aside(e, k, at_ns == FLY_NEVER ? FB_NEVER : at_ns, why.cause);
+    if (asks && at_ns != FLY_NEVER)
+        fb_queue_wait(&e->queue, &k->q, fb_max64(at_ns - ASK_AHEAD_NS, e->now_ns + 1));
 }
 
-/* Whether somebody has to write it down before it leaves. */
-static bool must_ask(const struct job *j)
+/* The first that was asked about and waits for a permit, or NULL. */
+static struct job *approved_of(const struct key *k)
 {
-    return j->client->caller.on_start && !j->is_approved && !fb_job_is_idempotent(j);
+    for (int i = 0; k->promised > k->asked && i < FB_QUEUE_LEVELS; i++) {
+        struct queue_task *t = k->q.level[i].first;
+
+        if (t && fb_job_of(t)->is_approved)
+            return fb_job_of(t);
+    }
+    return NULL;
 }
 
-/* Only when it could leave at once: what is asked for counts as started. */
+/*
+ * What is asked about counts as started, and after a crash nobody knows whether it left: so only
+ * what leaves in a moment, behind all that was promised before. What does not show in the times of
+ * a limiter (how many may be under way, a debt) is found by asking about few at first.
+ */
 static void ask_first(struct engine *e, struct key *k, struct job *j)
 {
     struct fly_why why = {.size = sizeof(why)};
+    int64_t units = fb_min64(k->promised_units + j->cost, UINT32_MAX);
 
     fb_pools_why(k, e->now_ns, j->cost, &why);
-    if (why.until_ns > e->now_ns)
+    if (why.until_ns > fb_after(e->now_ns, ASK_AHEAD_NS)) {
         wait_for_limiter(e, k, j, why.until_ns);
+        return;
+    }
+    if (k->asked > 0)
+        fb_pools_why(k, e->now_ns, (uint32_t)units, &why);
+    if (k->asked > 0 &&
+        (k->promised >= k->promised_most || why.until_ns > fb_after(e->now_ns, ASK_AHEAD_NS)))
+        step_aside(e, k, FB_NEVER, "starting"); /* until the next answer of who writes down */
     else
         fb_job_ask(j);
+}
+
+/* How well what was promised is kept decides how much is. */
+static void note_promise(struct engine *e, struct key *k, const struct job *j, int64_t at_ns)
+{
+    if (!j->is_approved)
+        return;
+    if (at_ns > fb_after(e->now_ns, ASK_AHEAD_NS))
+        k->promised_most = 1;
+    else if (at_ns <= e->now_ns && k->promised_most < e->options.concurrency)
+        k->promised_most++;
 }
 
 static void leave_queue(struct engine *e, struct job *j)
@@ -240,11 +281,15 @@ static void leave_queue(struct engine *e, struct job *j)
 static void try_job(struct engine *e, struct job *j)
 {
     struct key *k = j->key;
+    struct job *first;
     struct tickets tickets;
     int64_t at_ns;
 
     if (!has_slot(e, k) || !(j = passes_breaker(e, k, j)))
         return;
+    first = must_ask(j) ? approved_of(k) : NULL;
+    if (first)
+        j = first;
     at_ns = j->is_retry ? fb_retry_budget_ready_at(&k->provider->budget, e->now_ns) : e->now_ns;
     if (at_ns > e->now_ns) {
         int64_t wanted_ns = j->wanted_ns;
@@ -259,6 +304,7 @@ static void try_job(struct engine *e, struct job *j)
     }
     fb_key_say_backlog(e, k, j->cost);
     at_ns = fb_pools_take(k, e->now_ns, j->cost, &tickets);
+    note_promise(e, k, j, at_ns);
     if (at_ns > e->now_ns) {
         wait_for_limiter(e, k, j, at_ns);
         return;

@@ -36,6 +36,7 @@ static void delist(struct engine *e, struct key *k)
 void fb_job_set_key(struct job *j, struct key *k)
 {
     if (j->key) {
+        fb_job_promise(j, false);
         j->key->jobs--;
         j->key->trials -= fb_job_has_own_trials(j);
     }

@@ -87,10 +87,15 @@ struct key {
     int64_t requests;      /* that left; of those ... */
     int64_t refused;       /* ... for rate */
     int32_t in_flight;
-    int64_t said;                /* its limiter was told that so much is to come, ... */
-    int64_t said_ns;             /* ... then; 0: never */
-    int64_t jobs;                /* under it, in whatever state; of them ... */
-    int64_t trials;              /* ... with ENGINE_OWN_TRIALS */
+    int64_t said;    /* its limiter was told that so much is to come, ... */
+    int64_t said_ns; /* ... then; 0: never */
+    int64_t jobs;    /* under it, in whatever state; of them ... */
+    int64_t trials;  /* ... with ENGINE_OWN_TRIALS */
+    /* Those that somebody was asked about (on_start) and that have not left: */
+    int32_t promised;            /* how many; of them ... */
+    int32_t asked;               /* ... without an answer */
+    int32_t promised_most;       /* more are not asked about at a time */
+    int64_t promised_units;      /* what they cost */
     const struct quota_ask *ask; /* how much is left is asked; NULL: no longer, or not at all */
     bool has_asked;
     bool waits;     /* it was told to wait, and observers heard of it */
@@ -151,7 +156,8 @@ struct job {
     int16_t alternative_count;
     uint8_t state; /* enum job_state */
     uint8_t failure;
-    bool is_approved; /* on_start was answered for the next attempt */
+    bool is_promised; /* on_start was called for the next attempt, ... */
+    bool is_approved; /* ... and answered */
     bool is_retry;    /* the next attempt pays from the retry budget */
     bool was_sent;    /* ever */
     bool from_public; /* redirected from a public address */
@@ -258,6 +264,7 @@ void fb_job_queue(struct job *j);                   /* into its key, by its prio
 void fb_job_delay(struct job *j, int64_t until_ns); /* not before then */
 void fb_job_refuse(struct job *j, enum failure f, int64_t ready_at_ns); /* ends in the next turn */
 void fb_job_ask(struct job *j);                                         /* calls on_start */
+void fb_job_promise(struct job *j, bool is_promised); /* counts it among those of its key */
 void fb_job_end(struct job *j, enum engine_end end, enum failure f, const char *sentence,
                 const struct attempt_end *last);
 void fb_job_defer(struct job *j, enum failure f, int64_t ready_at_ns, const char *sentence,

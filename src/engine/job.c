@@ -239,6 +239,8 @@ static void leave(struct job *j)
     case JOB_ASKED:
         list_remove(&e->asked, j);
         e->stats.asked--;
+        j->key->asked--;
+        fb_queue_wake(&e->queue, &j->key->q);
         break;
     case JOB_ENDING:
         list_remove(&e->ending, j);
@@ -292,6 +294,15 @@ void fb_job_refuse(struct job *j, enum failure f, int64_t ready_at_ns)
     list_add(&j->engine->ending, j);
 }
 
+void fb_job_promise(struct job *j, bool is_promised)
+{
+    int sign = (int)is_promised - (int)j->is_promised;
+
+    j->key->promised += sign;
+    j->key->promised_units += sign * (int64_t)j->cost;
+    j->is_promised = is_promised;
+}
+
 void fb_job_ask(struct job *j)
 {
     struct engine *e = j->engine;
@@ -300,6 +311,8 @@ void fb_job_ask(struct job *j)
     j->state = JOB_ASKED;
     list_add(&e->asked, j);
     e->stats.asked++;
+    j->key->asked++;
+    fb_job_promise(j, true);
     j->client->caller.on_start(j->client->caller.user, j, j->user, j->attempts + 1);
 }
 

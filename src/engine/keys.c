@@ -187,6 +187,7 @@ static int key_new(struct engine *e, const struct name *n, struct key **ret_key,
     k->entry = (struct table_entry){.name = k->name, .name_size = n->size};
     k->down_since_ns = FB_NEVER;
     k->said = -1;
+    k->promised_most = 1;
     fb_breaker_init(&k->breaker);
     fb_pause_init(&k->pause, e->options.pause_failures, e->options.pause_ns);
     fb_key_set_breaker(k, &e->options);

@@ -303,6 +303,15 @@ static enum failure failure_of(const struct transfer *t, CURLcode code)
     return FAIL_NETWORK;
 }
 
+/* libcurl keeps no line of a head that is above 100 KiB, and says that memory was short. */
+static bool is_line_too_long(const struct transfer *t, CURLcode code)
+{
+    long sent = 0;
+
+    (void)curl_easy_getinfo(t->easy, CURLINFO_REQUEST_SIZE, &sent);
+    return code == CURLE_OUT_OF_MEMORY && sent > 0 && !t->answer.complete;
+}
+
 /* Our own reasons first: libcurl only knows that a callback said no. */
 static void judge(struct transfer *t, CURLcode code, struct attempt_end *end)
 {
@@ -317,6 +326,7 @@ static void judge(struct transfer *t, CURLcode code, struct attempt_end *end)
         {t->is_too_large, FAIL_TOO_LARGE, NULL},
         {t->body.failed || t->head.failed, FAIL_MEMORY, NULL},
         {t->fault != HTTP_FINE, FAIL_PAYLOAD, fb_http_fault_reason(t->fault)},
+        {is_line_too_long(t, code), FAIL_PAYLOAD, fb_http_fault_reason(HTTP_LINE_LONG)},
     };
 
     for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)

@@ -9,8 +9,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/check.h"
 #include "config/config.h"
 #include "fetch/fetch_parts.h"
+#include "fetch/place.h"
 #include "util/alloc.h"
 
 #define HEADERS_MAX 160
@@ -140,17 +142,27 @@ static void add(struct headers *h, const char *name, const char *value)
         h->at[h->count++] = (struct engine_header){.name = name, .value = value};
 }
 
-/* The item's own headers, and those of all requests that it does not have itself. */
+static void collect_one(struct headers *h, const struct engine_header *header, bool is_foreign)
+{
+    if (h->count < HEADERS_MAX && !(is_foreign && fb_check_is_secret_header(header->name)))
+        h->at[h->count++] = *header;
+}
+
+/*
+ * The item's own headers, and those of all requests that it does not have itself. Where an answer
+ * leads to a page of another origin, credentials do not follow.
+ */
 static void collect(const struct errand *e, const char *id, struct headers *h)
 {
     const struct fetch_options *o = e->fetch->o;
+    bool is_foreign = e->next_url && !fb_is_same_origin(e->next_url, e->item.url);
 
-    for (size_t i = 0; i < e->item.header_count && h->count < HEADERS_MAX; i++)
-        h->at[h->count++] = e->item.header[i];
+    for (size_t i = 0; i < e->item.header_count; i++)
+        collect_one(h, &e->item.header[i], is_foreign);
     size_t own = h->count;
-    for (size_t i = 0; i < o->header_count && h->count < HEADERS_MAX; i++) {
+    for (size_t i = 0; i < o->header_count; i++) {
         if (!has(h, own, o->header[i].name))
-            h->at[h->count++] = o->header[i];
+            collect_one(h, &o->header[i], is_foreign);
     }
     if (o->request_id)
         add(h, "X-Request-Id", id);

@@ -22,6 +22,28 @@ void fb_origin_of(const char *url, struct origin *ret_origin)
                                   .path = begin + authority};
 }
 
+/* How long the host is with its port, unless that is the usual one. */
+static size_t host_size(const char *url, const struct origin *o)
+{
+    const char *usual = o->scheme_size == 5 ? ":443" : ":80"; /* "https" or "http" */
+    size_t size = strlen(usual);
+    bool is_said =
+        o->host_size > size && strncmp(url + o->host + o->host_size - size, usual, size) == 0;
+
+    return is_said ? o->host_size - size : o->host_size;
+}
+
+bool fb_is_same_origin(const char *a, const char *b)
+{
+    struct origin p, q;
+
+    fb_origin_of(a, &p);
+    fb_origin_of(b, &q);
+    size_t size = host_size(a, &p);
+    return p.scheme_size == q.scheme_size && size == host_size(b, &q) &&
+           strncasecmp(a + p.host, b + q.host, size) == 0;
+}
+
 void fb_place_add(struct buffer *out, const char *url)
 {
     struct origin o;

@@ -19,6 +19,9 @@ struct origin {
 
 void fb_origin_of(const char *url, struct origin *ret_origin);
 
+/* Whether they have one scheme, host and port. */
+bool fb_is_same_origin(const char *a, const char *b);
+
 /*
  * The URL without user, query and fragment: they may hold secrets, and this goes into journals and
  * onto terminals.

@@ -111,22 +111,34 @@ static void say_json(struct screen *s, const char *text, bool is_wait)
     fb_buffer_fini(&b);
 }
 
+/* One line, in which an id or an URL of a list does nothing to a terminal. */
+static void add_plain(struct buffer *out, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        fb_buffer_add_char(out, (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+}
+
 void fb_screen_say(struct screen *s, const char *text, bool is_wait)
 {
     if (s->mode == SCREEN_json) {
         say_json(s, text, is_wait);
         return;
     }
+    struct buffer plain = BUFFER_INIT;
     struct buffer lines = BUFFER_INIT;
 
-    if (s->is_terminal)
-        fb_wrap(&lines, text, 0, 2, fb_screen_width());
+    add_plain(&plain, text);
+    const char *shown = fb_buffer_text(&plain);
+    if (shown && s->is_terminal) {
+        fb_wrap(&lines, shown, 0, 2, fb_screen_width());
+        shown = lines.size > 0 ? fb_buffer_text(&lines) : shown;
+    }
     fb_screen_clear(s);
-    const char *shown = lines.size > 0 ? fb_buffer_text(&lines) : text;
     if (is_wait && s->has_color)
-        fprintf(stderr, "\x1b[33m%s\x1b[0m\n", shown ? shown : text);
+        fprintf(stderr, "\x1b[33m%s\x1b[0m\n", shown ? shown : "");
     else
-        fprintf(stderr, "%s\n", shown ? shown : text);
+        fprintf(stderr, "%s\n", shown ? shown : "");
     (void)fflush(stderr);
     fb_buffer_fini(&lines);
+    fb_buffer_fini(&plain);
 }

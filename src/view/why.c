@@ -92,6 +92,8 @@ static const struct {
     {"asking", "the provider is asked first how much is left",
      "its answer; without one it starts all the same, ten seconds after it was asked.",
      "its answer; without one it starts all the same, ten seconds after it was asked."},
+    {"starting", "requests that must not be sent twice are written down first",
+     "that they are, in a moment.", "that they are, in a moment."},
     {"disabled", "its provider is switched off", NULL, NULL}, /* see add_change */
     {"too-large", "it costs more than a window allows", "a smaller cost, or a larger window=.",
      "a smaller cost."},

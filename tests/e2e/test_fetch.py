@@ -105,6 +105,16 @@ def test_exit_code_of_failures(batch, origin):
     assert results['2']['error']['class'] == '4xx'
 
 
+def test_what_a_list_says_does_nothing_to_a_terminal(batch, origin):
+    name = 'a\x1b[2Jb\nflyball fetch: done'
+    tasks = batch.write([{'url': f'{origin.url}/status/404', 'id': name}])
+    done = batch.run(tasks, '--jsonl', batch.out, *FAST)
+    assert done.returncode == 3
+    assert 'item a?[2Jb?flyball fetch: done (' in done.stderr.splitlines()[0]
+    assert '\x1b' not in done.stderr
+    assert list(batch.by_id()) == [name]
+
+
 def test_a_long_hold_defers_and_is_listed(batch, origin):
     urls = batch.write([f'{origin.url}/hold/7000?token=SECRET', f'{origin.url}/hold/7000'])
     done = batch.run(urls, '--jsonl', batch.out, '-q', '--max-wait', '10s', *FAST)
@@ -121,6 +131,16 @@ def test_a_long_hold_defers_and_is_listed(batch, origin):
     plain = subprocess.run([batch.command()[0], 'deferred'], env=batch.env, text=True,
                            capture_output=True, check=True, timeout=LONG_S)
     assert len(plain.stdout.splitlines()) == 1 + 2  # the names of the columns, and both
+
+
+def test_a_journal_that_cannot_be_read_does_not_say_that_nothing_is_deferred(batch):
+    batch.write(['neither a journal nor anything else'], 'junk')
+    for name, says in (('none', 'none: No such file'), ('junk', 'junk: it is damaged')):
+        listed = subprocess.run([batch.command()[0], 'deferred', '--journal', name],
+                                cwd=batch.folder, env=batch.env, text=True,
+                                capture_output=True, check=False, timeout=LONG_S)
+        assert (listed.returncode, listed.stdout) == (1, ''), listed
+        assert says in listed.stderr
 
 
 def test_what_comes_after_a_long_hold_is_deferred_too(batch, origin):
@@ -490,6 +510,20 @@ def test_pages_by_link(batch, origin):
     assert [results[k]['page'] for k in ('1', '1#2', '1#3')] == [1, 2, 3]
     assert batch.run(urls, '--jsonl', batch.out, '-q', '--paginate', *FAST).returncode == 0
     assert len(origin.paths()) == 4
+
+
+def test_credentials_do_not_follow_to_a_page_elsewhere(batch, origin):
+    other = origin.url.replace('127.0.0.1', 'localhost')
+    pages = {'/told/1': '/told/2', '/told/2': f'{other}/told/3', '/told/3': f'{origin.url}/told/4'}
+    origin.told = {path: json.dumps({'next': after}) for path, after in pages.items()}
+    lines = batch.write([{'url': f'{origin.url}/told/1', 'headers': {'X-Api-Key': 'k', 'A': 'a'}}])
+    done = batch.run(lines, '--jsonl', batch.out, '-q', '--cursor', '/next', *FAST,
+                     '-H', 'Authorization: Bearer s', '-H', 'B: b')
+    assert done.returncode == 0, done.stderr
+    assert [a['path'] for a in origin.arrivals] == ['/told/1', '/told/2', '/told/3', '/told/4']
+    all_of_them = {'X-Api-Key', 'A', 'Authorization', 'B'}
+    assert [all_of_them & set(a['headers']) for a in origin.arrivals] == [
+        all_of_them, all_of_them, {'A', 'B'}, all_of_them]
 
 
 def test_pages_have_ids_and_no_alternatives_of_their_own(batch, origin):

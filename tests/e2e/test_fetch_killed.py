@@ -95,6 +95,23 @@ def test_a_post_in_flight_ends_as_unknown(tmp_path, origin):
     assert [a['id'] for a in origin.arrivals].count('once') == 1
 
 
+def test_what_has_not_left_is_not_unknown(tmp_path, origin):
+    """Five leave at once, five a second: what waits for that is as if it had not begun."""
+    batch = Batch(tmp_path)
+    tasks = batch.write([{'url': f'{origin.url}/ok/{i}', 'method': 'POST', 'id': f'p{i}'}
+                         for i in range(40)])
+    words = [tasks, '--jsonl', batch.out, '-q', '--request-id']
+    process = batch.start(*words, '--limit', 'rate=5/s burst=5')
+    wait_for(origin, 8, process)
+    kill(process)
+    batch.run(*words, '--limit', 'adapt=off concurrency=9')
+    arrived = [a['id'] for a in origin.arrivals]
+    never = {id for id, r in batch.by_id().items() if id not in arrived}
+    assert len(arrived) == len(set(arrived)), 'one was sent twice'
+    assert all(batch.by_id()[id]['outcome'] == 'unknown' for id in never)
+    assert len(never) <= 3, f'written down as sent long before its time: {never}'
+
+
 class SmallDisk:
     """A folder in which so many bytes have room: a file system of its own, where one may be
     mounted; and with small_disk.c in the program everywhere."""

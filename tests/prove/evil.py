@@ -113,6 +113,7 @@ PAGES = {
     'half-body': then_quiet(HEAD + b'Content-Length: 10\r\n\r\nhalf', FOREVER_S),
     'drip': pieces(HEAD + b'Content-Length: 1000\r\n\r\n', b'x', 0.2),
     'slow-head': slowly(FINE, 1),
+    'endless-line': pieces(HEAD + b'X-Line: ', b'l' * 10000, 0.01),
     'endless-head': pieces(HEAD, (b'X-More: ' + b'm' * 1000 + b'\r\n') * 10, 0.01),
     'endless-body': pieces(CHUNKED, b'20000\r\n' + bytes(1 << 17) + b'\r\n', 0.01),
     # connections

@@ -20,6 +20,7 @@ static const struct page pages[] = {
     {"/hang", "", THEN_HANG, 0},
     {"/silent", OK_HEAD "Content-Length: 9\r\n\r\nabc", THEN_HANG, 0},
     {"/flood", OK_HEAD "X-Flood: y\r\n", THEN_FLOOD, 0},
+    {"/wide", "HTTP/1.1 200 wide and ", THEN_FLOOD, 0},
     {"/close", "", THEN_CLOSE, 0},
     {"/reset", "", THEN_RESET, 0},
     {"/fold", OK_HEAD "X-Fold: a\r\n b\r\nContent-Length: 0\r\n\r\n", THEN_KEEP, 0},
@@ -53,7 +54,7 @@ static const struct page pages[] = {
     {"/nul", OK_HEAD "X-N: a\0b\r\nContent-Length: 0\r\n\r\n", THEN_CLOSE, 48},
 };
 
-#define FIRST_BROKEN 16
+#define FIRST_BROKEN 17
 
 struct rig {
     struct origin origin;
@@ -352,6 +353,8 @@ static void too_much_is_cut_off(void **state)
     get(&r, "/ok");
     assert_int_equal(r.last.failure, FAIL_TOO_LARGE);
     get(&r, "/flood"); /* a head without end */
+    assert_int_equal(r.last.failure, FAIL_PAYLOAD);
+    get(&r, "/wide"); /* a line of it without end, which libcurl calls a lack of memory */
     assert_int_equal(r.last.failure, FAIL_PAYLOAD);
     close_rig(&r);
 }

@@ -433,11 +433,12 @@ static void asked_before_it_is_sent(void **state)
         rig_submit(&r, &(struct engine_task)TASK(.method = "POST"));
     rig_get(&r, "http://a.example/get");
     rig_run_until(&r, r.now_ns + S);
-    assert_int_equal(asked.count, 2); /* not more than could leave */
+    assert_int_equal(asked.count, 1); /* whether more could leave shows when it does */
     assert_int_equal(r.sends, 0);
     fb_engine_go(r.engine, asked.job[0], 0);
     rig_run_until(&r, r.now_ns);
     assert_int_equal(r.sends, 1);
+    assert_int_equal(asked.count, 2); /* not more than could leave */
     fb_engine_go(r.engine, asked.job[1], -1);
     rig_run_until(&r, r.now_ns + S);
     assert_int_equal(r.ends[ENGINE_CANCELLED], 1);

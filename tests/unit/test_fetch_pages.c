@@ -153,6 +153,8 @@ static void robots_are_told(void **state)
                                 "Disallow: /private # all of it\r\n"
                                 "Allow: /private/open\r\n"
                                 "Disallow: /*.gif$\r\n"
+                                "Disallow: /t%65a/%2f\r\n"
+                                "Disallow: /\u00e9%2a\r\n"
                                 "Disallow:\r\n"
                                 "Sitemap: https://h/map\r\n"
                                 "\r\n"
@@ -171,6 +173,13 @@ static void robots_are_told(void **state)
         {"flyball", "/a.gif", false},
         {"flyball", "/a.gif?x", true},
         {"flyball", "/gif", true},
+        {"flyball", "/%70riv%61te", false}, /* an escape of a letter is the letter */
+        {"flyball", "/tea/%2F", false},
+        {"flyball", "/te%61//", true}, /* one of what has a meaning is not */
+        {"flyball", "/%c3%a9*", false},
+        {"flyball", "/%c3%a9x", true},
+        {"flyball", "/%7", true},
+        {"flyball", "/a.gif#x", false}, /* that is not sent */
         {"One", "/x", false},
         {"two", "/private/open", false},
         {"two", "/abcz", true},
@@ -187,6 +196,7 @@ static void robots_are_told(void **state)
     }
     assert_true(fb_robots_allow("", 0, "a", "/"));
     assert_true(fb_robots_allow("Disallow: /", 11, "a", "/"));
+    assert_false(fb_robots_allow("\xef\xbb\xbfUser-agent:*\nDisallow:/", 26, "a", "/"));
     assert_false(fb_robots_allow("User-agent:*\nDisallow:/", 23, "a", "/"));
     assert_true(fb_robots_allow("User-agent:*\nDisallow:/a\nAllow:/a", 33, "a", "/a"));
 }
