@@ -89,8 +89,10 @@ struct probe {
     float window_s; /* length of its quota window; 0: none */
     union {
         float limit_before; /* what to go back to: a trial was lost, or surprises were noise */
-        float fitted; /* in a window: accepted from when it opened until it closed; 0: unknown */
-        float cycle;  /* first climb: accepted from a wait that was told to the refusal */
+        /* In a window: accepted from when it opened until it closed. 0: unknown. Below: nothing was
+         * counted yet, and when it opened is known to so many seconds. */
+        float fitted;
+        float cycle; /* first climb: accepted from a wait that was told to the refusal */
     };
     float unit;       /* what a request costs on average */
     float noise_gap;  /* requests between refusals, on average */

@@ -44,6 +44,26 @@ void fb_probe_note_spacing(struct probe *p, const struct reading *r);
 bool fb_probe_was_spaced(const struct probe *p, const struct reading *r);
 void fb_probe_read_spaced(struct probe *p, const struct reading *r);
 
+/* ---- probe_between.c ---- */
+
+/* How long before it was seen the first opening may have been; 0: it was counted from since. */
+float fb_probe_late_s(const struct probe *p);
+
+/* How many windows of so many seconds lie between the last two openings; 0: that cannot be. */
+float fb_probe_openings(const struct probe *p, const struct reading *r, float window_s);
+
+/*
+ * Whether such a window explains what was seen: whole ones lie between, and none that did not close
+ * held more than the one that did.
+ */
+bool fb_probe_explains(const struct probe *p, const struct reading *r, float window_s);
+
+/* The shortest of those that people use, from `from_s` on, that does; 0: there is none. */
+float fb_probe_explaining(const struct probe *p, const struct reading *r, float from_s);
+
+/* What fits into one that may lie there. */
+float fb_probe_quota_between(const struct probe *p, const struct reading *r, float window_s);
+
 /* ---- probe_windows.c ---- */
 
 /*

@@ -33,7 +33,7 @@ const struct field fb_probe_fields[FB_PROBE_FIELDS] = {
     REAL(limit, 1e-6, LIMIT_MAX),
     REAL(burst, 0, MANY),
     REAL(window_s, 0, 86400),
-    REAL(limit_before, 0, MANY),
+    REAL(limit_before, -86400, MANY),
     REAL(unit, 1, MANY),
     REAL(noise_gap, 0, MANY),
     REAL(soft_mean, 0, 200),

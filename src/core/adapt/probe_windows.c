@@ -12,6 +12,9 @@
 #include "core/adapt/probe_parts.h"
 #include "core/adapt/probe_reading.h"
 
+#define HOUR_S    3600.0f
+#define MADE_LATE 20.0f /* requests that a bucket would have made until a ping that is refused */
+
 static void open_window(struct probe *p, const struct answer *a)
 {
     assert(a->cost >= 0);
@@ -21,11 +24,13 @@ static void open_window(struct probe *p, const struct answer *a)
     p->echoes = 0;
 }
 
-/* Nothing was counted from an opening yet. */
-static void first_opening(struct probe *p)
+/* Nothing was counted from an opening yet, and that is known to so many seconds. */
+static void first_opening(struct probe *p, const struct reading *r)
 {
+    assert(r->blocked_s >= r->shut_s);
+
     p->opening_seen = true;
-    p->fitted = 0.0f;
+    p->fitted = r->shut_s - r->blocked_s;
     p->stood = false; /* that was about what lies in the same place */
 }
 
@@ -54,6 +59,31 @@ static bool was_again(const struct probe *p, const struct reading *r)
            fb_probe_closed_again(p, r->accepted, r->shut_s);
 }
 
+/* All that was under way was refused, and not because the line is uneven or answers are slow. */
+static bool refused_all(const struct probe *p)
+{
+    bool all = p->also_refused >= CLOSED_ROW && p->also_refused >= CLOSED_ROW * p->also_accepted;
+
+    assert(p->latency_s >= 0.0f);
+    return all && !p->told_when && !fb_probe_is_uneven(p) && fb_probe_is_quick(p);
+}
+
+/*
+ * No bucket refuses all that is under way, and is still empty when it must have made some: a window
+ * that closed for the first time after it was taken for a bucket.
+ */
+static bool closed_late(const struct probe *p, const struct reading *r)
+{
+    bool counts = r->accepted >= 30.0f * p->unit && r->shut_s <= r->open_s;
+
+    assert(p->limit > 0.0f);
+    if (p->window_s > 0.0f || p->phase == PROBE_FIRST || p->failed_pings == 0)
+        return false;
+    if (!counts || !refused_all(p) || r->shut_s * p->limit < MADE_LATE * p->unit)
+        return false;
+    return fb_probe_explaining(p, r, r->shut_s) > 0.0f;
+}
+
 /* It was shut no longer than its window, or the openings that were told say how long that is. */
 static bool is_known_window(const struct probe *p, const struct reading *r)
 {
@@ -64,7 +94,7 @@ bool fb_probe_was_shut(const struct probe *p, const struct reading *r)
 {
     float least_s = p->told_when ? 1.2f * fb_secs(WAIT_BLUNT_NS) : SHUT_LEAST_S;
 
-    if (fb_probe_closed(p) || was_again(p, r))
+    if (fb_probe_closed(p) || was_again(p, r) || closed_late(p, r))
         return true;
     if (is_known_window(p, r))
         return false;
@@ -113,7 +143,8 @@ static bool note_fitted(struct probe *p, const struct reading *r)
  */
 static void read_closed(struct probe *p, const struct reading *r)
 {
-    float shut_s = 0.5f * (r->shut_s + r->blocked_s);
+    bool hour = r->shut_s <= HOUR_S && r->blocked_s >= HOUR_S; /* far more common than others */
+    float shut_s = hour ? r->shut_s : 0.5f * (r->shut_s + r->blocked_s);
     struct closed c = fb_probe_guess_closed(p, p->total - (float)r->a->cost, shut_s);
     bool is_long = c.window_s >= SHUT_LEAST_S;
 
@@ -127,7 +158,7 @@ static void read_closed(struct probe *p, const struct reading *r)
         return;
     p->window_s = c.window_s;
     open_window(p, r->a);
-    first_opening(p);
+    first_opening(p, r);
     p->total_ns = p->opened_ns;
     p->total = p->spent;
 }
@@ -154,7 +185,7 @@ static void read_again(struct probe *p, const struct reading *r)
     p->cuts = 1;
     settle_exactly(p, fitted / p->window_s, r);
     open_window(p, r->a);
-    first_opening(p);
+    first_opening(p, r);
     p->total_ns = p->opened_ns;
     p->total = fitted + p->spent; /* so many fit: to compare with */
 }
@@ -169,16 +200,68 @@ static float read_length(struct probe *p, const struct reading *r, float shut_s)
     return same ? r->accepted / p->window_s : limit_since_start(p, r);
 }
 
+/* What lies between two openings is known. What fits in was counted, if it was one window. */
+static void believe(struct probe *p, const struct reading *r, float window_s)
+{
+    bool one = fb_probe_openings(p, r, window_s) <= 1.0f;
+    float quota = fb_probe_quota_between(p, r, window_s);
+
+    assert(window_s > 0.0f);
+    p->window_s = window_s;
+    settle_exactly(p, quota / window_s, r);
+    open_window(p, r->a);
+    first_opening(p, r);
+    if (one)
+        p->fitted = r->accepted;
+}
+
+/*
+ * The length of the window that ended the first climb was a guess. Where that does not explain what
+ * was seen since, it is the next one that does.
+ */
+static bool mend(struct probe *p, const struct reading *r)
+{
+    if (fb_probe_late_s(p) <= 0.0f || r->window_s > 0.0f)
+        return false;
+    if (r->accepted < 30.0f * p->unit || r->shut_s > r->open_s)
+        return false;
+    if (fb_probe_explains(p, r, p->window_s))
+        return false;
+    float window_s = fb_probe_explaining(p, r, 1.01f * p->window_s);
+    if (window_s > 0.0f)
+        believe(p, r, window_s);
+    return window_s > 0.0f;
+}
+
+static void read_late(struct probe *p, const struct reading *r)
+{
+    believe(p, r, fb_probe_explaining(p, r, r->shut_s));
+    p->cuts = 1;
+    p->looked = true;
+    p->total_ns = p->opened_ns;
+    p->total = p->spent;
+}
+
+/* Whether when it closed and opened tells which window it is. */
+static bool read_openings(struct probe *p, const struct reading *r)
+{
+    if (fb_probe_closed(p))
+        read_closed(p, r);
+    else if (mend(p, r))
+        return true;
+    else if (closed_late(p, r))
+        read_late(p, r);
+    else if (was_again(p, r))
+        read_again(p, r);
+    else
+        return false;
+    return true;
+}
+
 void fb_probe_read_shut(struct probe *p, const struct reading *r)
 {
-    if (fb_probe_closed(p)) {
-        read_closed(p, r);
+    if (read_openings(p, r))
         return;
-    }
-    if (was_again(p, r)) {
-        read_again(p, r);
-        return;
-    }
     bool short_first = !p->opening_seen && r->shut_s < 30.0f;
     /* A minute was waited for: if it is a part of that the count is right all the same. */
     bool guessed = short_first && r->blocked_s >= 60.0f;
@@ -254,14 +337,33 @@ static void read_exhausted(struct probe *p, const struct reading *r)
         fb_probe_settle_few(p, not_above(p, p->quotas > 0 ? quota : r->cycle, r), r);
 }
 
+/*
+ * Refused while looking: what a whole window held is the limit, or what was counted in this one.
+ * All of it, if it is the first that was seen to open.
+ */
+static void read_looked(struct probe *p, const struct reading *r)
+{
+    bool late = fb_probe_late_s(p) > 0.0f && p->held <= p->limit;
+    bool all = late && fb_probe_openings(p, r, p->window_s) == 1.0f;
+    float counted = fb_maxf(r->cycle, (p->spent - (float)r->a->cost) / p->window_s);
+    float least = fb_maxf(fb_maxf(p->limit, p->held), fb_minf(counted, r->rate));
+
+    assert(p->lean > 0.0f && p->window_s > 0.0f);
+    p->fitted = fb_maxf(p->fitted, 0.0f);
+    if (all)
+        settle_exactly(p, r->accepted / p->window_s, r);
+    else
+        fb_probe_settle(p, least, 200.0f, r->a);
+}
+
 void fb_probe_read_in_window(struct probe *p, const struct reading *r)
 {
     assert(p->window_s > 0.0f);
 
-    if (p->lean > 0.0f) { /* refused while looking: what held for a whole window is the limit */
-        float counted = fb_maxf(r->cycle, (p->spent - (float)r->a->cost) / p->window_s);
-        float least = fb_maxf(fb_maxf(p->limit, p->held), fb_minf(counted, r->rate));
-        fb_probe_settle(p, least, 200.0f, r->a);
+    if (mend(p, r))
+        return;
+    if (p->lean > 0.0f) {
+        read_looked(p, r);
     } else if (r->window_s > 0.0f) {
         p->window_s = r->window_s;
         settle_exactly(p, r->accepted / r->whole_s, r);
