@@ -109,6 +109,38 @@ static void hdr_reborn(struct setup *s, struct rng *r)
     g->reborn_ns = fb_span(window_s * fb_draw_between(r, 0.1, 2.0));
 }
 
+/* One in some hundreds is refused, whatever the pace, and nothing else tells of it. */
+static void rare_429(struct setup *s, struct rng *r)
+{
+    double rate = fb_draw_log(r, 2.0, 100.0);
+
+    fb_setup_duration(s, r, rate, 3600.0);
+    fb_setup_bucket(s, rate, fb_draw_burst(r, rate));
+    s->provider.chance_429 = fb_draw_log(r, 0.0005, 0.003);
+}
+
+/* So many at a time, with answers that take hardly longer than the way there and back. */
+static void crowd_quick(struct setup *s, struct rng *r)
+{
+    struct service *v = &s->provider.service;
+    int64_t limit = fb_draw_int(r, 3, 25);
+
+    v->mean_s = fb_draw_log(r, 0.03, 0.2);
+    v->alpha = fb_draw_between(r, 1.6, 2.5);
+    v->max_s = 5.0;
+    fb_setup_duration(s, r, (double)limit / v->mean_s, 3600.0);
+    fb_setup_crowd(s, limit);
+}
+
+/* So many an hour, and nobody tells. */
+static void hour_blind(struct setup *s, struct rng *r)
+{
+    double rate = fb_draw_log(r, 0.2, 20.0);
+
+    fb_setup_duration(s, r, rate, 5.0 * 3600.0);
+    fb_draw_phase(r, fb_setup_window(s, &fb_gate_fixed, rate, 3600.0));
+}
+
 static const struct scenario REAL[] = {
     {"ra_bucket", "a second's worth stored, Retry-After in seconds", ra_bucket},
     {"ra_penalty", "a bucket; each refusal shuts for seconds, told", ra_penalty},
@@ -120,6 +152,9 @@ static const struct scenario REAL[] = {
     {"hdr_slide", "sliding windows of 15 s to an hour, headers", hdr_slide},
     {"hdr_jitter", "fixed windows, headers, jitter of 100 ms", hdr_jitter},
     {"hdr_reborn", "headers, a server that starts again once", hdr_reborn},
+    {"rare_429", "0.5 to 3 429s in 1000, whatever the pace", rare_429},
+    {"crowd_quick", "so many at a time, answers of 30 to 200 ms", crowd_quick},
+    {"hour_blind", "so many an hour, and nothing tells", hour_blind},
 };
 
 const struct scenario_family fb_scenarios_real = {

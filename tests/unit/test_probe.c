@@ -241,8 +241,8 @@ static void a_bound_on_what_is_in_flight_is_found_and_kept(void **state)
         w.out_most = 0;
         double used = accepted_rate(&w, HOUR);
         assert_at_most(refused, 60);
-        assert_int_equal(w.refused, refused);
-        assert_int_equal(w.out_most, 8);
+        assert_at_most(w.refused - refused, 40); /* of 43,000: it is looked at now and then */
+        assert_at_most(w.out_most, 10);
         assert_true(used > 0.95 * 8 / 0.33);
         end(&w);
     }

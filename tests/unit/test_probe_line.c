@@ -139,33 +139,6 @@ static void it_is_about_uneven_lines_only(void **state)
     assert_false(fb_probe_on_line(&h.c.probe));
 }
 
-/* What was found that way is tried more rarely: a refusal is worth more than what it may bring. */
-static void a_proven_bound_is_widened_late(void **state)
-{
-    static const struct {
-        float line;
-        float told_left;
-        int32_t since;
-        bool may;
-    } rows[] = {{0.0f, -1.0f, 300, true},
-                {18.0f, -1.0f, 300, false},
-                {18.0f, -1.0f, 4799, false},
-                {18.0f, -1.0f, 4800, true},
-                {18.0f, 10.0f, 300, true}};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct hand h = settled(80.0f, 300.0f);
-        struct probe *p = &h.c.probe;
-        p->crowd = CROWD_PROOF;
-        p->crowd_min = 5;
-        p->line = rows[i].line;
-        p->told_left = rows[i].told_left;
-        p->since_refusal = rows[i].since;
-        assert_int_equal(fb_probe_may_widen(p), rows[i].may);
-    }
-}
-
 /* The next process begins further below, and with fewer in flight where a refusal hints at it. */
 static void the_next_run_begins_carefully(void **state)
 {
@@ -224,7 +197,6 @@ int main(void)
         cmocka_unit_test(what_is_also_refused_speaks_against_it),
         cmocka_unit_test(a_bound_is_not_too_small),
         cmocka_unit_test(it_is_about_uneven_lines_only),
-        cmocka_unit_test(a_proven_bound_is_widened_late),
         cmocka_unit_test(the_next_run_begins_carefully),
         cmocka_unit_test(the_next_run_keeps_what_is_proven),
     };

@@ -31,7 +31,17 @@ static void surprises_in_a_row_are_noise(void **state)
     assert_no_raise(&h);
 }
 
-static void surprises_far_apart_are_unrelated(void **state)
+/* Refused once in 450 requests, at a pace that nothing else speaks against. */
+static void refuse_long_after(struct hand *h)
+{
+    h->c.probe.look_ns = INT64_MAX;
+    serve(h, 450);
+    refuse(h);
+    recover(h, READ_SURPRISE);
+}
+
+/* The first may be a limit that fell, the second lowers nothing, and the third is chance. */
+static void surprises_far_apart_are_noise(void **state)
 {
     struct hand h = settled(10.0f, 300.0f);
     struct probe *p = &h.c.probe;
@@ -39,11 +49,79 @@ static void surprises_far_apart_are_unrelated(void **state)
     (void)state;
     refuse(&h);
     recover(&h, READ_SURPRISE);
-    p->look_ns = INT64_MAX;
-    serve(&h, 450);
+    float proven = p->limit;
+    refuse_long_after(&h);
+    assert_true(p->surprises == 1 && p->limit == proven && p->margin == 4.0f * MARGIN);
+    assert_true(p->phase == PROBE_SETTLED && p->forgiven);
+    refuse_long_after(&h);
+    assert_true(fb_probe_noisy(p) && p->noise_known && !p->forgiven);
+    assert_true(p->limit == proven && p->margin == 2.0f * MARGIN);
+    assert_true(p->noise_gap > (float)FAR && p->noise_gap <= 2.5f * (float)FAR);
+    assert_no_raise(&h);
+}
+
+/* A limit that fell refuses soon again: that is counted. */
+static void soon_after_one_that_was_kept_it_is_counted(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
     refuse(&h);
     recover(&h, READ_SURPRISE);
-    assert_int_equal(p->surprises, 1);
+    p->noise_known = true; /* that was long ago */
+    refuse_long_after(&h);
+    float kept = p->limit;
+    serve(&h, 60);
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    assert_true(p->surprises == 2 && p->limit < kept && !p->forgiven);
+    assert_no_raise(&h);
+}
+
+/* Who tells when to come again is believed, however long ago the last one was. */
+static void what_is_told_long_after_is_no_chance(void **state)
+{
+    struct hand h = settled(10.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    refuse(&h);
+    recover(&h, READ_SURPRISE);
+    float limit = p->limit;
+    p->look_ns = INT64_MAX;
+    serve(&h, 450);
+    h.o.retry_after_ns = S;
+    refuse(&h);
+    h.o.retry_after_ns = FLY_ABSENT;
+    recover(&h, READ_SURPRISE);
+    assert_true(p->surprises == 1 && p->limit < limit && p->limit == p->limit_before);
+}
+
+/* Looks are steep there, and a refusal that no other follows soon ends none. */
+static void looks_among_noise_are_steep(void **state)
+{
+    struct hand h = looking(10.0f, 0.02f, 200.0f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->surprises = 3;
+    p->noise_gap = 300.0f;
+    p->burst = 1000.0f; /* nothing is beyond that */
+    h.in_flight = 3;
+    serve(&h, STEP);
+    assert_true(p->lean == 0.04f);
+    refuse(&h);
+    recover(&h, READ_CHANCE);
+    for (int i = 0; i < STEP_STORED && p->lean < 0.05f; i++)
+        serve(&h, 1);
+    assert_true(p->lean == 0.08f && p->forgiven); /* it is remembered */
+    serve(&h, STEP);
+    refuse(&h);
+    recover(&h, READ_CHANCE); /* of 300 a limit that is 8 % lower would have refused more */
+    serve(&h, 20);
+    refuse(&h);
+    recover(&h, READ_EXPECTED);
     assert_no_raise(&h);
 }
 
@@ -212,7 +290,10 @@ int main(void)
         cmocka_unit_test(a_told_second_that_lowers_little_keeps_the_margin),
         cmocka_unit_test(a_climb_that_is_told_to_wait_goes_on_at_half_its_pace),
         cmocka_unit_test(surprises_in_a_row_are_noise),
-        cmocka_unit_test(surprises_far_apart_are_unrelated),
+        cmocka_unit_test(surprises_far_apart_are_noise),
+        cmocka_unit_test(soon_after_one_that_was_kept_it_is_counted),
+        cmocka_unit_test(what_is_told_long_after_is_no_chance),
+        cmocka_unit_test(looks_among_noise_are_steep),
         cmocka_unit_test(refusals_that_tell_a_wait_are_no_noise),
         cmocka_unit_test(more_than_the_usual_noise_is_measured),
         cmocka_unit_test(one_refusal_in_a_noisy_place_proves_nothing),

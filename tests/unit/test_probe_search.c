@@ -259,8 +259,8 @@ static void when_the_next_look_is(void **state)
     assert_at_least(p->look_ns, h.now_ns + 5 * S);
 }
 
-/* How long after an expected refusal the next look is planned, at this latency and age. */
-static double seconds_to_look_at(int64_t age_ns, int64_t latency_ns, bool moves)
+/* When the next look is planned after one that was refused, `beside` others with it. */
+static double seconds_to_look_at(int64_t age_ns, int64_t latency_ns, uint8_t beside, bool moves)
 {
     struct hand h = looking(100.0f, 0.02f, 3000.0f);
     struct probe *p = &h.c.probe;
@@ -269,13 +269,14 @@ static double seconds_to_look_at(int64_t age_ns, int64_t latency_ns, bool moves)
     p->moves = moves;
     p->changed_ns = h.now_ns - age_ns;
     refuse(&h);
+    p->also_refused = beside;
     recover(&h, NULL);
     return (double)(p->look_ns - h.now_ns) / 1e9;
 }
 
 static double seconds_to_look(int64_t latency_ns, bool moves)
 {
-    return seconds_to_look_at(100 * S, latency_ns, moves);
+    return seconds_to_look_at(100 * S, latency_ns, 63, moves);
 }
 
 /* All that is under way may be refused: looks are rarer, unless the limit is known to move. */
@@ -289,12 +290,23 @@ static void much_under_way_makes_looks_rare(void **state)
     assert_close(seconds_to_look(60 * S, false) / usual, 8.0, 0.2);
     assert_close(seconds_to_look(160 * MS, true) / seconds_to_look(5 * MS, true), 1.0, 0.02);
     /* What has stood for long is not doubted for as long again, where that costs several. */
-    assert_close(seconds_to_look_at(10000 * S, 20 * MS, false), 78800.0, 10.0);
-    assert_close(seconds_to_look_at(10000 * S, 80 * MS, false), 160000.0, 10.0);
-    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 11 * MS, false), 1000);
-    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 40 * MS, true), 1000);
+    assert_close(seconds_to_look_at(10000 * S, 20 * MS, 63, false), 78800.0, 10.0);
+    assert_close(seconds_to_look_at(10000 * S, 80 * MS, 63, false), 160000.0, 10.0);
+    assert_close(seconds_to_look_at(10000 * S, 11 * MS, 63, false), 3000.0, 10.0);
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 9 * MS, 63, false), 1000);
+    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 40 * MS, 63, true), 1000);
     /* What is in service is not under way. */
-    assert_at_most((int64_t)seconds_to_look_at(10000 * S, 160 * MS, false), 3000);
+    assert_close(seconds_to_look_at(10000 * S, 160 * MS, 63, false), 3000.0, 10.0);
+}
+
+/* What was let through beside the last refusal would be again: that is a bucket. */
+static void looks_that_cost_one_are_not_rare(void **state)
+{
+    (void)state;
+    assert_close(seconds_to_look_at(100 * S, 160 * MS, 0, false) / seconds_to_look(5 * MS, false),
+                 1.0, 0.02);
+    assert_close(seconds_to_look_at(10000 * S, 80 * MS, 0, false), 3000.0, 10.0);
+    assert_close(seconds_to_look_at(10000 * S, 80 * MS, 1, false), 80000.0, 10.0);
 }
 
 /* While climbing `limit` is none: what is found is new, though it may be about as much. */
@@ -392,23 +404,11 @@ static void an_application_that_is_the_limit_is_not_looked_beyond(void **state)
     struct probe *p = &h.c.probe;
 
     (void)state;
-    p->crowd = CROWD_PROOF;
-    p->crowd_min = 9;
     late(&h, 40, 0.5);
     assert_true(p->late > 0.5f);
     p->look_ns = h.now_ns;
     late(&h, 1, 0.5);
     assert_true(p->lean < 0.0f && p->look_ns > h.now_ns);
-    assert_int_equal(p->crowd_min, 10); /* one more in flight is tried instead */
-    p->crowd_min = NO_CROWD - 1;        /* but a bound never grows into none */
-    p->look_ns = h.now_ns;
-    late(&h, 1, 0.5);
-    assert_int_equal(p->crowd_min, NO_CROWD - 1);
-    p->crowd_min = 10;
-    p->crowd = 0.0f;
-    p->look_ns = h.now_ns;
-    late(&h, 1, 0.5);
-    assert_int_equal(p->crowd_min, 10);
 }
 
 /* 15/s are allowed, and 11.5 used, far beyond what can be stored. */
@@ -653,6 +653,7 @@ int main(void)
         cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
         cmocka_unit_test(much_under_way_makes_looks_rare),
+        cmocka_unit_test(looks_that_cost_one_are_not_rare),
         cmocka_unit_test(what_a_climb_finds_is_new),
         cmocka_unit_test(what_was_counted_over_an_uneven_line_is_left_alone),
         cmocka_unit_test(a_guess_that_was_counted_needs_less_margin),

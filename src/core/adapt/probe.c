@@ -209,7 +209,7 @@ static void count(struct probe *p, const struct answer *a)
     }
     if (p->window_s <= 0.0f && p->step_count > 16 && p->ahead < 2.0f * p->unit)
         p->bursting = false; /* the application, or two at a time, is the limit */
-    if (a->in_flight_then >= p->crowd_min)
+    if (a->in_flight_then >= p->crowd_min && !fb_probe_crowded(p))
         p->crowd -= CROWD_DOUBT;
     if (p->crowd < 0.0f) {
         p->crowd_min = NO_CROWD;

@@ -42,18 +42,6 @@ bool fb_probe_in_one_window(const struct probe *p)
 
 /* ---- refused ---- */
 
-/* A bound on what is in flight refuses only from some number on: keep the least, and count. */
-static void note_crowd(struct probe *p, uint8_t in_flight)
-{
-    assert(in_flight < NO_CROWD);
-
-    if (in_flight < p->crowd_min) {
-        p->crowd = in_flight == p->crowd_min - 1 ? p->crowd : 0.0f;
-        p->crowd_min = in_flight;
-    }
-    p->crowd += 1.0f;
-}
-
 /* Whether so many were under way, over an uneven line, that it may have been too many there. */
 static bool is_on_line(const struct probe *p)
 {
@@ -128,7 +116,7 @@ static void begin_episode(struct probe *p, const struct answer *a)
         p->soft_row = SOFT_NEVER; /* it says so when it refuses */
     if (p->lean == FB_PAIR_LEAN)
         p->held = 0.0f; /* of a pair nothing lasted: there still is the evidence */
-    note_crowd(p, (uint8_t)a->in_flight_then);
+    fb_probe_note_crowd(p, (uint8_t)a->in_flight_then);
     fb_probe_count_second(p, a);
     p->pause_s = first_pause_s(p, a);
     p->refused_ns = a->now_ns;

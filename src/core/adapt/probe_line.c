@@ -71,15 +71,8 @@ void fb_probe_bound_line(struct probe *p)
 
     assert(cap >= CAP_LEAST && cap < NO_CROWD);
     p->crowd_min = (uint8_t)(cap + 1);
-    p->crowd = 3.0f * CROWD_PROOF;
+    p->crowd = CROWD_GUESS;
     p->surprises = 0;
-}
-
-bool fb_probe_may_widen(const struct probe *p)
-{
-    if (!fb_probe_crowded(p) || p->crowd_min >= NO_CROWD - 1)
-        return false;
-    return !is_proven(p) || (float)p->since_refusal >= 2.0f * REFUSAL_WORTH;
 }
 
 static void widen_margin(struct probe *p)
@@ -101,7 +94,7 @@ static void bound_at_hint(struct probe *p)
     if (fb_probe_crowded(p) || cap >= NO_CROWD - 1)
         return;
     p->crowd_min = (uint8_t)(cap + 1.0f);
-    p->crowd = 3.0f * CROWD_PROOF;
+    p->crowd = CROWD_GUESS;
 }
 
 void fb_probe_begin_on_line(struct probe *p)

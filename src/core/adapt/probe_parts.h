@@ -8,10 +8,12 @@
  *   probe_episode.c   a refusal, the pings after it, outages
  *   probe_reading.c   what an episode meant
  *   probe_windows.c   what it says about a window that was exhausted
+ *   probe_between.c   which window lies between two openings
  *   probe_measure.c   what a count says about the limit
  *   probe_closed.c    the window that ended the first climb
  *   probe_second.c    a limit that is counted by the second
  *   probe_slots.c     what left within the last second, where a window slides
+ *   probe_crowd.c     a bound on what is in flight
  *   probe_line.c      too many at a time, behind an uneven line
  *   probe_cycle.c     a bucket that tells to wait for a second
  *   probe_spacing.c   a limit that stores nothing
@@ -53,6 +55,7 @@
 #define LOOK_LEAST    600.0f  /* requests between two looks, given the evidence to sit on */
 #define PAUSE_LEAST_S 0.25f   /* who asked for nothing during so long may have ended */
 #define LOOK_AGES     4.0f    /* times the age, for each that a look costs: so long it waits */
+#define LOOK_SHARE    0.3f    /* of its age, where a look costs one of those under way */
 #define WEIGHT        1.5f    /* requests' worth of the present pace in a measurement */
 #define DROP          0.05f   /* no measurement lowers the limit further than to this share */
 #define FEW           16.0f   /* requests: a limit measured from fewer is in doubt */
@@ -304,6 +307,16 @@ bool fb_probe_take_slot(struct probe *p, int64_t now_ns, int64_t cost);
 /* They are kept no longer: what was in their place is counted from now on. Whether they were. */
 bool fb_probe_forget_slots(struct probe *p, int64_t now_ns);
 
+/* ---- probe_crowd.c ---- */
+
+#define CROWD_GUESS 100.0f /* more evidence than refusals can be: the bound was guessed, too low */
+
+/* Refused with so many in flight: perhaps that is bounded. */
+void fb_probe_note_crowd(struct probe *p, uint8_t in_flight);
+
+/* An answer that was accepted: whether a bound that is believed is one. */
+void fb_probe_widen(struct probe *p, const struct answer *a);
+
 /* ---- probe_line.c ---- */
 
 /* An episode is over: what was let through and what was refused of that under way. */
@@ -314,9 +327,6 @@ bool fb_probe_on_line(const struct probe *p);
 
 /* Bound what is in flight there. */
 void fb_probe_bound_line(struct probe *p);
-
-/* Nothing was refused for a while: whether one more may be in flight. */
-bool fb_probe_may_widen(const struct probe *p);
 
 /*
  * Another process begins with what was learned: what hardly refused over an uneven line may refuse

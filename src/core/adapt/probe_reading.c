@@ -148,8 +148,7 @@ static bool was_crowd(const struct probe *p, const struct reading *r)
 /* Keep the cap, and look for the pace again. */
 static void read_crowd(struct probe *p, const struct reading *r)
 {
-    if (fb_probe_on_line(p) ||
-        !fb_probe_crowded(p)) { /* on the line some are late: the pace stays bounded as well */
+    if (!fb_probe_crowded(p)) { /* on the line some are late: the pace stays bounded as well */
         fb_probe_bound_line(p);
         fb_probe_settle(p, r->estimate, r->accepted, r->a);
         return;
@@ -290,42 +289,93 @@ static float margin_after(const struct probe *p, const struct reading *r)
     return was_guess(p, r) ? 2.0f * MARGIN : 4.0f * MARGIN;
 }
 
+/* What an isolated surprise means, by those before it. */
+enum surprise {
+    SURPRISE_FELL,    /* the first: the limit fell, as far as is known */
+    SURPRISE_KEPT,    /* the next, long after: nothing is learned from it yet */
+    SURPRISE_COUNTED, /* soon after the first, or after one that was kept: counted exactly */
+    SURPRISE_CHANCE,  /* contradicts that */
+};
+
+/*
+ * A limit that fell refuses soon again, however little it is passed by; what comes now and then,
+ * far between, does so at any pace. Whoever tells when to come again does not refuse by chance.
+ */
+static enum surprise kind_of(const struct probe *p, const struct reading *r)
+{
+    bool rare = r->grants >= FAR;
+
+    assert(r->grants >= NEAR);
+    if (p->surprises == 0 || (rare && p->told_when))
+        return SURPRISE_FELL;
+    if (rare)
+        return p->forgiven ? SURPRISE_CHANCE : SURPRISE_KEPT;
+    if (p->told_when || p->forgiven || (p->surprises == 1 && !p->noise_known))
+        return SURPRISE_COUNTED;
+    return SURPRISE_CHANCE;
+}
+
+static void believe_noise(struct probe *p, const struct reading *r)
+{
+    float most = 2.5f * (float)FAR; /* requests, as far as gaps are told apart */
+
+    assert(p->limit_before >= 0.0f);
+    p->surprises = 3;
+    p->noise_known = true;
+    p->moves = false;
+    p->stood = false;
+    p->margin = 2.0f * MARGIN;
+    p->noise_gap = r->grants >= FAR ? fb_minf((float)r->grants, most) : (float)FAR / 2.0f;
+    p->unrest = 0.0f;
+    fb_probe_settle(p, p->limit_before, r->accepted, r->a);
+}
+
+static void read_fallen(struct probe *p, const struct reading *r, enum surprise kind)
+{
+    assert(kind == SURPRISE_FELL || kind == SURPRISE_COUNTED);
+
+    p->margin = margin_after(p, r);
+    if (kind == SURPRISE_FELL) {
+        p->limit_before = r->estimate;
+        p->stood = p->evidence >= 30.0f;
+    }
+    p->surprises = kind == SURPRISE_FELL ? 1 : 2;
+    fb_probe_settle(p, r->estimate, r->accepted, r->a);
+}
+
+static void read_isolated(struct probe *p, const struct reading *r)
+{
+    enum surprise kind = kind_of(p, r);
+
+    assert(r->grants >= NEAR);
+    p->cuts = 1;
+    p->forgiven = kind == SURPRISE_KEPT;
+    if (kind == SURPRISE_KEPT) {
+        fb_probe_settle(p, p->limit, 200.0f, r->a);
+        return;
+    }
+    if (kind == SURPRISE_CHANCE)
+        believe_noise(p, r);
+    else
+        read_fallen(p, r, kind);
+    fb_probe_note_stored(p);
+}
+
 /*
  * Slowing down should have ended it. If it does not, even after an exact count, it is not about the
  * pace: the place is noisy, and the limit is what the first of the series measured.
  */
 static void read_surprise(struct probe *p, const struct reading *r)
 {
-    float limit = r->estimate;
-
     assert(p->lean < 0.0f);
-    p->margin = margin_after(p, r);
-    if (r->grants < NEAR) {
-        p->surprises = 0;
-        settle_again(p, r);
+
+    if (r->grants >= NEAR) {
+        read_isolated(p, r);
         return;
     }
-    p->cuts = 1;
-    if (p->surprises == 0 || r->grants >= FAR) {
-        p->surprises = 1;
-        p->limit_before = limit;
-        p->stood = p->evidence >= 30.0f;
-    } else if (p->told_when || (p->surprises == 1 && !p->noise_known)) {
-        /* It fell while the first was counted: now it is counted exactly. And who tells when to
-         * come again does not refuse by chance. */
-        p->surprises = 2;
-    } else {
-        p->surprises = 3;
-        p->noise_known = true;
-        p->moves = false;
-        p->stood = false;
-        p->margin = 2.0f * MARGIN;
-        p->noise_gap = FAR / 2.0f;
-        p->unrest = 0.0f;
-        limit = p->limit_before;
-    }
-    fb_probe_settle(p, limit, r->accepted, r->a);
-    fb_probe_note_stored(p);
+    p->margin = margin_after(p, r);
+    p->surprises = 0;
+    settle_again(p, r);
 }
 
 /* ---- while going up ---- */
@@ -455,10 +505,15 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
     p->phase = PROBE_TRIAL;
 }
 
+/* In a noisy place one is chance. A limit that is passed by so much refuses soon again. */
 static bool was_expected(const struct probe *p, const struct reading *r)
 {
-    (void)r;
-    return !fb_probe_noisy(p) || p->unrest >= UNREST_LOOK || p->forgiven;
+    float soon = 3.0f * (1.0f + p->lean) / p->lean; /* requests */
+
+    assert(p->lean > 0.0f);
+    if (!fb_probe_noisy(p) || p->unrest >= UNREST_LOOK)
+        return true;
+    return p->forgiven && (float)r->grants < soon;
 }
 
 /* Refused where it was to be expected: the limit stands, what it stores is known better. */
@@ -492,7 +547,6 @@ static bool was_chance(const struct probe *p, const struct reading *r)
 static void read_chance(struct probe *p, const struct reading *r)
 {
     (void)r;
-    assert(!p->forgiven);
     p->forgiven = true;
 }
 

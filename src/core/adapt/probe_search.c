@@ -22,16 +22,38 @@ static void set_pace(struct probe *p)
     p->rate = fb_minf(p->limit * (1.0f + p->lean), RATE_MAX);
 }
 
+static float under_way(const struct probe *p)
+{
+    assert(p->rate > 0.0f && p->unit >= 1.0f);
+
+    return p->rate * p->latency_s / p->unit;
+}
+
 /*
- * What is under way when the limit is met may all be refused. Where limits move there is no time to
- * be so careful.
+ * What is under way when a window closes is all refused; a bucket lets most of it through, as was
+ * seen the last time. Where limits move there is no time to be so careful.
  */
 static float refused_by_look(const struct probe *p)
 {
-    float under_way = p->rate * p->latency_s / p->unit;
+    bool closes = p->window_s > 0.0f || fb_probe_by_second(p);
+    float most = closes ? 64.0f : 1.0f + (float)p->also_refused;
 
-    assert(under_way >= 0.0f);
-    return fb_probe_steady(p) ? fb_maxf(1.0f, fb_minf(under_way, 64.0f)) : 1.0f;
+    assert(most >= 1.0f);
+    return fb_probe_steady(p) ? fb_maxf(1.0f, fb_minf(under_way(p), most)) : 1.0f;
+}
+
+/*
+ * A limit that never moved is left alone for a share of its age, so that looks become rarer where
+ * many requests are sent, too; for far longer where each look costs several.
+ */
+static float left_alone_s(const struct probe *p, float age)
+{
+    float cost = fb_minf(refused_by_look(p), 4.0f);
+
+    assert(age >= 0.0f && cost >= 1.0f);
+    if (!fb_probe_steady(p) || under_way(p) <= 1.0f)
+        return 0.0f;
+    return (cost > 1.2f && fb_probe_is_quick(p) ? LOOK_AGES * cost : LOOK_SHARE) * age;
 }
 
 /* A refusal costs a second of waiting, and the limit was counted well. */
@@ -55,7 +77,7 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
 {
     float seconds_each = p->unit / p->rate;
     float noise = fb_probe_noisy(p) ? 4.0f : 1.0f; /* a look is refused so often */
-    float age = fb_secs(a->now_ns - p->changed_ns);
+    float age = fb_maxf(0.0f, fb_secs(a->now_ns - p->changed_ns));
     float worth = noise * (p->moves ? WORTH_MOVING : REFUSAL_WORTH);
     float evidence = fb_minf(weight / p->unit + 2.0f, 40.0f) / 40.0f;
     bool costly = costs_second(p) || costs_several(p, weight);
@@ -65,10 +87,8 @@ static float seconds_to_look(const struct probe *p, float weight, const struct a
 
     if (p->window_s > 0.0f)
         best *= 2.0f; /* a whole window is lost */
-    if (refused_by_look(p) > 1.2f && fb_probe_is_quick(p))
-        best = fb_maxf(best, LOOK_AGES * fb_minf(refused_by_look(p), 4.0f) * age);
     assert(p->rate > 0.0f && p->unit >= 1.0f && weight >= 0.0f);
-    return fb_maxf(fb_maxf(least, 2.0f * p->window_s), best);
+    return fb_maxf(fb_maxf(least, 2.0f * p->window_s), fb_maxf(best, left_alone_s(p, age)));
 }
 
 /* Whether it moved by more than some per cent. In the first climb there was none. */
@@ -152,13 +172,20 @@ static void first_lean(struct probe *p, int64_t now_ns)
     }
 }
 
+/* Nothing was refused for much longer than noise would let through. */
+static bool was_quiet(const struct probe *p)
+{
+    float usual = fb_maxf((float)FAR, p->noise_known ? p->noise_gap : 0.0f);
+
+    assert(p->since_refusal >= 0);
+    return (float)p->since_refusal > 5.0f * usual;
+}
+
 static void look_upward(struct probe *p, const struct answer *a)
 {
     assert(a->now_ns >= p->look_ns);
 
     if (application_limited(p, a)) {
-        if (fb_probe_may_widen(p))
-            p->crowd_min++;
         fb_probe_settle(p, p->limit, 200.0f, a);
         return;
     }
@@ -169,9 +196,10 @@ static void look_upward(struct probe *p, const struct answer *a)
     p->bursting = false;
     if (!fb_probe_by_second(p) && !fb_probe_spaced(p)) /* what the line needs it needs for good */
         p->margin = fb_maxf(0.5f * p->margin, MARGIN);
-    if (p->since_refusal > 5 * FAR)
+    if (was_quiet(p)) {
         p->surprises = 0;
-    p->noise_known = p->noise_known && p->since_refusal <= 5 * FAR;
+        p->noise_known = false;
+    }
     p->since_refusal = 0;
     begin_step(p, a->now_ns);
 }
@@ -255,6 +283,18 @@ static bool in_the_shadow(const struct probe *p)
 }
 
 /*
+ * More than what is in flight can use is no pace: it would be kept by nothing once the bound on
+ * that turned out to be none.
+ */
+static float lean_in_crowd(const struct probe *p)
+{
+    float usable = p->unit * (float)p->crowd_min / p->latency_s;
+
+    assert(usable > 0.0f && p->limit > 0.0f);
+    return fb_maxf(p->rate, 4.0f * usable) / p->limit - 1.0f;
+}
+
+/*
  * What is under way when a climb meets the limit will all be refused: no more than two, or a small
  * share of what was accepted so far, and of more than sixteen a smaller one: who was let through so
  * often may be in a long window, whose pace is far below. Where answers take long it is in service,
@@ -268,6 +308,8 @@ static float lean_at_risk(const struct probe *p)
     bool climbs = fb_probe_climbing(p) || p->lean >= 0.5f;
 
     assert(p->latency_s >= 0.0f && p->limit > 0.0f);
+    if (fb_probe_crowded(p) && p->latency_s > 0.0f)
+        return lean_in_crowd(p);
     if (!climbs || p->latency_s <= 0.0f || p->latency_s > 0.1f)
         return RATE_MAX / p->limit;
     return fb_maxf(sure, under_way / p->latency_s) / p->limit - 1.0f;
@@ -277,7 +319,9 @@ static float lean_at_risk(const struct probe *p)
 static bool proves_pace(const struct probe *p)
 {
     if (fb_probe_spaced(p))
-        return p->phase != PROBE_FIRST; /* else a cycle may lie there */
+        return p->phase != PROBE_FIRST;        /* else a cycle may lie there */
+    if (p->window_s > 0.0f && p->opening_seen) /* from one opening to the next it did */
+        return fb_secs(p->opened_ns - p->step_ns) >= 0.98f * p->window_s;
     return p->window_s > 0.0f || p->phase == PROBE_DOUBT;
 }
 
@@ -298,10 +342,16 @@ static void note_held(struct probe *p)
 
 /*
  * From step to step. With several in flight answers are late, and all of them may be refused. A
- * short window that has room would be over before it is used.
+ * short window that has room would be over before it is used; a step in another lasts for a window,
+ * and between chance refusals there is no time for many.
  */
 static float growth(const struct probe *p, const struct answer *a)
 {
+    bool slow = fb_probe_noisy(p) || (p->window_s > 0.0f && p->lean < 0.25f);
+
+    assert(p->lean > 0.0f);
+    if (slow && p->phase == PROBE_SETTLED)
+        return 2.0f;
     if (a->in_flight >= 2 || (p->phase == PROBE_FIRST && p->told_when))
         return 1.15f;
     return fb_probe_has_room(p) && fb_probe_is_short(p) ? 4.0f : 2.0f;
@@ -318,7 +368,7 @@ static void step_up(struct probe *p, const struct answer *a)
     }
     if (p->rate < RATE_MAX) {
         p->lean = fb_minf(p->lean * growth(p, a), lean_at_risk(p));
-        p->forgiven = false;
+        p->forgiven = p->forgiven && fb_probe_noisy(p);
         if (fb_probe_climbing(p) && !p->told_when)
             p->surprises = 0; /* a refusal before this step was chance */
     }
@@ -475,6 +525,7 @@ void fb_probe_advance(struct probe *p, const struct answer *a)
 {
     assert(p->episode == EPISODE_NONE);
 
+    fb_probe_widen(p, a);
     if (p->lean < 0.0f) {
         if (a->in_flight == 0 && fb_probe_may_pair(p)) /* the next answer is about the pair */
             begin_pair(p, a->now_ns);

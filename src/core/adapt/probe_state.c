@@ -119,6 +119,8 @@ static void begin_anew(struct probe *p, int64_t now_ns, bool looked)
 
     assert(p->window_s >= 0.0f);
     p->put_off = held;
+    if (fb_probe_crowded(p))
+        p->since_refusal = 0; /* nor is a bound looked at soon */
     fb_probe_count_anew(p, now_ns);
     if (in_time && !looked) /* as it was planned; one that was under way comes later */
         p->look_ns = fb_max64(look_ns, fb_after(now_ns, fb_span(2.0f * p->window_s)));
