@@ -115,7 +115,7 @@ static void the_shortest_that_explains_it(void **state)
 
 /* ---- what comes of it ---- */
 
-/* Refused after so long since it opened; a ping is refused, the next goes through. */
+/* Refused after so long since it opened; two pings are refused, the next goes through. */
 static void shut(struct hand *h, float open_s, float accepted, float shut_s, float blocked_s)
 {
     struct probe *p = &h->c.probe;
@@ -127,6 +127,8 @@ static void shut(struct hand *h, float open_s, float accepted, float shut_s, flo
     p->since_refusal = (int32_t)accepted;
     refuse(h);
     int64_t refused_ns = p->refused_ns;
+    h->now_ns = refused_ns + fb_span((double)shut_s / 2.0);
+    request(h, 429);
     h->now_ns = refused_ns + fb_span((double)shut_s);
     request(h, 429);
     p->pause_s = blocked_s - shut_s;

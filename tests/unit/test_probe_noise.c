@@ -123,6 +123,16 @@ static void looks_among_noise_are_steep(void **state)
     refuse(&h);
     recover(&h, READ_EXPECTED);
     assert_no_raise(&h);
+
+    h = looking(10.0f, 0.5f, 200.0f); /* but it does not go on for ever */
+    p->surprises = 3;
+    p->noise_gap = 300.0f;
+    p->burst = 1000.0f;
+    p->forgiven = true;
+    p->since_refusal = 100;
+    p->look_ns = h.now_ns - 241 * S;
+    refuse(&h);
+    recover(&h, READ_EXPECTED);
 }
 
 /* Who tells when to come again does not refuse by chance: the limit is lower still. */

@@ -16,7 +16,8 @@
 #include "core/adapt/probe_parts.h"
 #include "core/adapt/probe_reading.h"
 
-#define SLOW 25.0f /* requests a second: from a wait to a refusal too few of them are counted */
+#define LOOK_LONG 2400.0f /* requests: of a look among noise, after which one refusal ends it */
+#define SLOW      25.0f /* requests a second: from a wait to a refusal too few of them are counted */
 
 /*
  * From opening to opening. Refused pings may have kept it shut: what was blocked for longer than
@@ -505,15 +506,19 @@ static void read_beyond_burst(struct probe *p, const struct reading *r)
     p->phase = PROBE_TRIAL;
 }
 
-/* In a noisy place one is chance. A limit that is passed by so much refuses soon again. */
+/*
+ * In a noisy place one is chance. A limit that is passed by so much refuses soon again; and who has
+ * fewer workers than the pace needs does not pass it by so much, so that no look goes on for ever.
+ */
 static bool was_expected(const struct probe *p, const struct reading *r)
 {
     float soon = 3.0f * (1.0f + p->lean) / p->lean; /* requests */
+    float looked_s = fb_secs(p->refused_ns - p->look_ns);
 
     assert(p->lean > 0.0f);
     if (!fb_probe_noisy(p) || p->unrest >= UNREST_LOOK)
         return true;
-    return p->forgiven && (float)r->grants < soon;
+    return p->forgiven && ((float)r->grants < soon || looked_s * p->limit > LOOK_LONG * p->unit);
 }
 
 /* Refused where it was to be expected: the limit stands, what it stores is known better. */
