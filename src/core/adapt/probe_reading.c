@@ -17,7 +17,7 @@
 #include "core/adapt/probe_reading.h"
 
 #define LOOK_LONG 2400.0f /* requests: of a look among noise, after which one refusal ends it */
-#define SLOW      25.0f /* requests a second: from a wait to a refusal too few of them are counted */
+#define SLOW      25.0f   /* requests a second: from a wait to a refusal too few are counted */
 
 /*
  * From opening to opening. Refused pings may have kept it shut: what was blocked for longer than
