@@ -22,6 +22,7 @@
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
 #define ONE_QUOTA   1.1f   /* answers to the window before are counted in this one */
 #define SLID_LEAST  0.999f /* of its pace a window that slides keeps, from one to the next */
+#define OVERRUN     0.95f  /* and of that after a refusal */
 #define EASED_LEAST 0.6f   /* and of that, while nothing is left */
 #define EASED_LONG  0.1f   /* ... where it is longer than FB_SHORT_S */
 #define FEW_USED    4      /* requests: used by us alone, as far as can be told */
@@ -318,6 +319,15 @@ static bool is_longer(const struct probe *p, const struct answer *a, float lengt
            left_s > p->window_s + 1.0f && length_s < left_s + 2.0f;
 }
 
+/* What is used of it from now on is counted, if nothing was; a ping lies there instead. */
+static void note_unused(struct probe *p, const struct fly_outcome *o)
+{
+    assert(o->limit > 0 && o->remaining >= 0);
+
+    if (p->episode == EPISODE_NONE)
+        p->own_all = o->limit - o->remaining <= FEW_USED;
+}
+
 /* Nothing is known of it but how long it lasts. */
 static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now_ns, float length_s)
 {
@@ -328,6 +338,7 @@ static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now
     assert(p->window_s >= 1.0f);
     p->told_own = 0.0f;
     p->told_pace = 0.0f;
+    note_unused(p, o);
     if (!fb_probe_is_short(p) || o->limit - o->remaining > FEW_USED)
         return;
     p->opened_ns = now_ns; /* at the latest: nothing was used before */
@@ -353,10 +364,44 @@ static void new_window(struct probe *p, const struct answer *a)
         fb_probe_window_over(p, (float)o->limit, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
         p->told_own = 0.0f;
+        note_unused(p, o);
     } else if (has_slid(p, a)) {
         p->told_own = 2.0f * (float)o->limit;
     }
     p->told_reset_ns = o->reset_ns;
+}
+
+/* Whether own_all is known: neither may a ping lie there, nor answers overtake each other. */
+static bool is_counted(const struct probe *p)
+{
+    bool is_even = p->episode == EPISODE_NONE && p->sway_s <= 0.5f * EVEN_S;
+
+    return is_even && p->own_all && p->window_s < FB_SHORT_S;
+}
+
+/*
+ * All that was accepted since it was first told of still counts, though by its length another has
+ * begun since then: it is longer. A second may have been taken off its first reset for nothing.
+ */
+static bool still_counts(const struct probe *p, const struct answer *a)
+{
+    float used = (float)a->outcome->limit - p->told_left;
+    float few = (float)FEW_USED * p->unit;
+    bool is_over =
+        p->told_own > p->spent + few && fb_secs(a->now_ns - p->opened_ns) > 0.1f * p->window_s;
+
+    return is_counted(p) && is_over && used > p->told_own && used <= p->told_own + few;
+}
+
+/* So it is not over. */
+static void lengthen(struct probe *p, const struct fly_outcome *o)
+{
+    assert(p->own_all && p->window_s > 0.0f);
+
+    p->own_all = false;
+    p->opened_ns -= fb_span(p->window_s);
+    p->spent = p->told_own;
+    set_length(p, (float)o->limit, p->window_s + 1.0f);
 }
 
 /* All that is used of a short window was counted here, from the opening on that was seen. */
@@ -387,6 +432,8 @@ static void refused_with(struct probe *p, const struct answer *a)
     float room = fb_maxf(2.0f, 0.02f * (float)a->outcome->limit);
 
     assert(a->outcome->limit > 0 && a->outcome->remaining >= 0);
+    if (p->episode == EPISODE_NONE && slides(p, (float)a->outcome->limit))
+        p->told_pace *= OVERRUN;
     if ((float)a->outcome->remaining > room)
         p->verified = BOUND_ONLY;
     else if (fb_probe_verifying(p))
@@ -480,6 +527,8 @@ static void accepted_with(struct probe *p, const struct answer *a)
 {
     if (p->window_s <= 0.0f) /* given up as no window, and told again */
         p->window_s = window_told(a);
+    if (still_counts(p, a))
+        lengthen(p, a->outcome);
     float left_s = seconds_left(p, a);
     note_share(p, a->outcome);
     float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
