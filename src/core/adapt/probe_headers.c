@@ -427,14 +427,20 @@ static float seconds_left(const struct probe *p, const struct answer *a)
     return fb_maxf(seen, 0.01f * p->window_s);
 }
 
+/* Enough is left for this one, and more than a few that are under way. */
+static bool has_room(const struct probe *p, const struct answer *a)
+{
+    float left = (float)a->outcome->remaining;
+
+    assert(a->outcome->limit > 0 && left >= 0.0f);
+    return left >= fb_maxf(p->unit, (float)a->granted) && left > 0.02f * (float)a->outcome->limit;
+}
+
 static void refused_with(struct probe *p, const struct answer *a)
 {
-    float room = fb_maxf(2.0f, 0.02f * (float)a->outcome->limit);
-
-    assert(a->outcome->limit > 0 && a->outcome->remaining >= 0);
     if (p->episode == EPISODE_NONE && slides(p, (float)a->outcome->limit))
         p->told_pace *= OVERRUN;
-    if ((float)a->outcome->remaining > room)
+    if (has_room(p, a))
         p->verified = BOUND_ONLY;
     else if (fb_probe_verifying(p))
         p->verified = HONEST;
