@@ -353,24 +353,6 @@ static void refused_with_room_left_they_are_a_bound_only(void **state)
     assert_false(fb_probe_verifying(p));
 }
 
-/* Of few requests one that is left is room, unless this one costs more. */
-static void one_that_is_left_of_few_is_room(void **state)
-{
-    static const struct {
-        int64_t limit, left, cost;
-        bool is_room;
-    } rows[] = {{12, 1, 1, true}, {12, 0, 1, false}, {12, 2, 3, false}, {60, 1, 1, false}};
-
-    (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct hand h = told();
-        tell(&h, rows[i].limit, rows[i].left, h.o.reset_ns);
-        h.cost = rows[i].cost;
-        refuse(&h);
-        assert_true((h.c.probe.verified == BOUND_ONLY) == rows[i].is_room);
-    }
-}
-
 /* A refusal with next to nothing left, before the check: it proves nothing. */
 static void a_refusal_before_the_check_proves_nothing(void **state)
 {
@@ -762,7 +744,6 @@ int main(void)
         cmocka_unit_test(the_last_of_a_window_is_accepted),
         cmocka_unit_test(accepted_with_nothing_left_twice_they_are_dropped),
         cmocka_unit_test(refused_with_room_left_they_are_a_bound_only),
-        cmocka_unit_test(one_that_is_left_of_few_is_room),
         cmocka_unit_test(a_refusal_before_the_check_proves_nothing),
         cmocka_unit_test(the_length_of_the_window_is_learned),
         cmocka_unit_test(a_step_of_their_clock_is_no_window),

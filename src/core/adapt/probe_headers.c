@@ -427,13 +427,14 @@ static float seconds_left(const struct probe *p, const struct answer *a)
     return fb_maxf(seen, 0.01f * p->window_s);
 }
 
-/* Enough is left for this one, and more than a few that are under way. */
+/* More is left than a few that are under way; or at least enough for this one. */
 static bool has_room(const struct probe *p, const struct answer *a)
 {
     float left = (float)a->outcome->remaining;
+    float cost = fb_maxf(p->unit, (float)a->granted);
 
     assert(a->outcome->limit > 0 && left >= 0.0f);
-    return left >= fb_maxf(p->unit, (float)a->granted) && left > 0.02f * (float)a->outcome->limit;
+    return left > 0.02f * (float)a->outcome->limit && (left > 2.0f || left >= cost);
 }
 
 static void refused_with(struct probe *p, const struct answer *a)
@@ -529,9 +530,19 @@ static float most_of_short(const struct probe *p, const struct answer *a, float 
     return fb_maxf(fb_maxf(left, p->unit), most);
 }
 
+/* Given up as no window; or what is told proved true, and a refusal was taken for a shorter one. */
+static bool is_told_anew(const struct probe *p, const struct answer *a)
+{
+    float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+
+    if (p->window_s <= 0.0f)
+        return true;
+    return p->verified == HONEST && p->since_refusal <= FEW_USED && left_s > p->window_s + 1.0f;
+}
+
 static void accepted_with(struct probe *p, const struct answer *a)
 {
-    if (p->window_s <= 0.0f) /* given up as no window, and told again */
+    if (is_told_anew(p, a))
         p->window_s = window_told(a);
     if (still_counts(p, a))
         lengthen(p, a->outcome);
@@ -621,6 +632,18 @@ void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
         fb_probe_climb_again(p);
 }
 
+/* Of a window that does not slide less and less is left: another answer overtook this one. */
+static bool is_overtaken(const struct probe *p, const struct answer *a)
+{
+    float rise = (float)a->outcome->remaining - p->told_left;
+    float later = p->unit * (float)(uint16_t)(p->latest_id - a->id); /* left after it */
+
+    assert(later >= 0.0f);
+    if (fb_probe_is_short(p) || slides(p, (float)a->outcome->limit))
+        return false;
+    return rise > 0.0f && rise <= later;
+}
+
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
 {
     const struct fly_outcome *o = a->outcome;
@@ -637,6 +660,8 @@ void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
         new_window(p, a);
     else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !refused)
         return; /* of the window before, or their clock went back */
+    else if (is_overtaken(p, a) && !refused)
+        return;
     p->told_left = (float)o->remaining;
     if (refused)
         refused_with(p, a);
