@@ -194,8 +194,6 @@ static void gauge(struct probe *p, const struct answer *a)
         return;
     }
     p->told = fb_maxf(p->told, p->told_pace * eased);
-    if (a->outcome->remaining == 0)
-        wait_for_reset(p);
 }
 
 /* A step of their clock looks like a window of odd length. */
@@ -467,8 +465,6 @@ static void follow(struct probe *p, const struct answer *a)
         p->phase = PROBE_TRIAL;
         return;
     }
-    if (o->remaining == 0 && p->verified == HONEST)
-        wait_for_reset(p);
     if (fb_probe_verifying(p))
         p->told = fb_maxf(p->told, 1.06f * p->limit);
     p->look_ns = p->told_until_ns;
@@ -530,6 +526,15 @@ static float most_of_short(const struct probe *p, const struct answer *a, float 
     return fb_maxf(fb_maxf(left, p->unit), most);
 }
 
+/* Nothing is left until the reset, which is not being checked; what slides gives some back before. */
+static bool is_spent(const struct probe *p, const struct fly_outcome *o)
+{
+    assert(o->limit > 0 && o->remaining >= 0);
+
+    return o->remaining == 0 && p->told_until_ns != FB_LONG_AGO && !fb_probe_verifying(p) &&
+           !slides(p, (float)o->limit);
+}
+
 /* Given up as no window; or what is told proved true, and a refusal was taken for a shorter one. */
 static bool is_told_anew(const struct probe *p, const struct answer *a)
 {
@@ -559,7 +564,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
     }
     if (p->verified != BOUND_ONLY && !climbs(p, (float)a->outcome->limit))
         follow(p, a);
-    if (is_shared(p) && left < p->unit && p->verified == HONEST)
+    if (is_spent(p, a->outcome) || (is_shared(p) && left < p->unit && p->verified == HONEST))
         wait_for_reset(p);
 }
 
