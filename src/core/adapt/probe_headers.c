@@ -526,13 +526,18 @@ static float most_of_short(const struct probe *p, const struct answer *a, float 
     return fb_maxf(fb_maxf(left, p->unit), most);
 }
 
-/* Nothing is left until the reset, which is not being checked; what slides gives some back before. */
-static bool is_spent(const struct probe *p, const struct fly_outcome *o)
+/*
+ * Nothing is left until the reset, or nothing that is ours. It is waited for unless that is being
+ * checked; what slides gives some back before.
+ */
+static bool is_spent(const struct probe *p, const struct fly_outcome *o, float left)
 {
-    assert(o->limit > 0 && o->remaining >= 0);
+    bool is_told = p->told_until_ns != FB_LONG_AGO && !fb_probe_verifying(p);
 
-    return o->remaining == 0 && p->told_until_ns != FB_LONG_AGO && !fb_probe_verifying(p) &&
-           !slides(p, (float)o->limit);
+    assert(o->limit > 0 && o->remaining >= 0);
+    if (is_shared(p) && left < p->unit && p->verified == HONEST)
+        return true;
+    return o->remaining == 0 && is_told && !slides(p, (float)o->limit);
 }
 
 /* Given up as no window; or what is told proved true, and a refusal was taken for a shorter one. */
@@ -545,6 +550,27 @@ static bool is_told_anew(const struct probe *p, const struct answer *a)
     return p->verified == HONEST && p->since_refusal <= FEW_USED && left_s > p->window_s + 1.0f;
 }
 
+/* Nothing is under way when the next one leaves, and each of them costs as much. */
+static bool is_alone(const struct probe *p, const struct answer *a, float left, float left_s)
+{
+    if (is_shared(p) || fb_probe_is_short(p) || a->in_flight > 0 || p->unit > 1.0f)
+        return false;
+    return left >= 1.0f && p->latency_s * left < 0.1f * left_s;
+}
+
+/*
+ * What is to leave until the reset, evenly: the last one half a step before it, where each is
+ * answered before the next. Spread until the reset it would be the first of the next window, and
+ * N - 1 of N were used.
+ */
+static float to_leave(const struct probe *p, const struct answer *a, float left_s)
+{
+    float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
+
+    assert(left_s > 0.0f && p->latency_s >= 0.0f);
+    return is_alone(p, a, left, left_s) ? left + 0.5f : left;
+}
+
 static void accepted_with(struct probe *p, const struct answer *a)
 {
     if (is_told_anew(p, a))
@@ -553,7 +579,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
         lengthen(p, a->outcome);
     float left_s = seconds_left(p, a);
     note_share(p, a->outcome);
-    float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
+    float left = to_leave(p, a, left_s);
 
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
@@ -564,7 +590,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
     }
     if (p->verified != BOUND_ONLY && !climbs(p, (float)a->outcome->limit))
         follow(p, a);
-    if (is_spent(p, a->outcome) || (is_shared(p) && left < p->unit && p->verified == HONEST))
+    if (is_spent(p, a->outcome, left))
         wait_for_reset(p);
 }
 
