@@ -59,9 +59,9 @@ static void what_is_left_evenly_spent_is_the_pace(void **state)
 {
     static const struct {
         int64_t remaining, in_flight;
-        double left_s, early; /* the last leaves half a step before the reset, if it is alone */
-    } rows[] = {{599, 0, 55.0, 0.0}, {400, 0, 50.0, 0.5}, {30, 5, 12.0, 0.0},
-                {3, 1, 10.0, 0.0},   {590, 0, 40.0, 0.0}, {2, 0, 1.0, 0.5}};
+        double left_s;
+    } rows[] = {{599, 0, 59.9}, {500, 0, 50.0}, {400, 0, 50.0}, {30, 5, 12.0},
+                {3, 1, 10.0},   {590, 0, 40.0}, {2, 0, 1.0}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -70,7 +70,7 @@ static void what_is_left_evenly_spent_is_the_pace(void **state)
         h.in_flight = rows[i].in_flight;
         tell(&h, 600, rows[i].remaining, h.o.reset_ns);
         request(&h, 200);
-        double left = (double)(rows[i].remaining - rows[i].in_flight) + rows[i].early;
+        double left = (double)(rows[i].remaining - rows[i].in_flight);
         assert_close(h.pace.rate, left / rows[i].left_s, 1e-3 * h.pace.rate);
         assert_says(&h, "/s: what the server says is left, spent evenly until its reset.");
     }
@@ -127,7 +127,7 @@ static void a_climb_ends_at_what_is_told(void **state)
         tell(&h, 600, --left, 60 * S);
         h.now_ns += (int64_t)(1e9 / h.pace.rate) - 10 * MS;
         request(&h, 200);
-        double evenly = (0.5 + (double)left) / ((double)(60 * S - h.now_ns) / 1e9);
+        double evenly = (double)left / ((double)(60 * S - h.now_ns) / 1e9);
         assert_true(h.pace.rate <= 1.0001 * evenly);
     }
     assert_at_most(left, 40); /* all of it was used */

@@ -25,6 +25,7 @@
 #define OVERRUN     0.95f  /* and of that after a refusal */
 #define EASED_LEAST 0.6f   /* and of that, while nothing is left */
 #define EASED_LONG  0.1f   /* ... where it is longer than FB_SHORT_S */
+#define EARLY_MOST  100    /* of more, one that is not used is less than 1 % */
 #define FEW_USED    4      /* requests: used by us alone, as far as can be told */
 #define SWAY        2.7f   /* times the mean deviation: as far apart as latencies get, about */
 
@@ -550,10 +551,12 @@ static bool is_told_anew(const struct probe *p, const struct answer *a)
     return p->verified == HONEST && p->since_refusal <= FEW_USED && left_s > p->window_s + 1.0f;
 }
 
-/* Nothing is under way when the next one leaves, and each of them costs as much. */
+/* Of few, nothing is under way when the next one leaves, and each costs one. */
 static bool is_alone(const struct probe *p, const struct answer *a, float left, float left_s)
 {
-    if (is_shared(p) || fb_probe_is_short(p) || a->in_flight > 0 || p->unit > 1.0f)
+    bool is_few = a->outcome->limit <= EARLY_MOST && a->in_flight == 0 && p->unit <= 1.0f;
+
+    if (is_shared(p) || fb_probe_is_short(p) || !is_few)
         return false;
     return left >= 1.0f && p->latency_s * left < 0.1f * left_s;
 }
