@@ -63,6 +63,9 @@ static const struct limit LIMITS[] = {
 
 /* Others of these kinds: what serves the rows above must not cost these. No floors. */
 static const struct limit OTHERS[] = {
+    {"sliding:40/2", &fb_gate_log, 40, 2.0, 0.0, {{0}}},
+    {"sliding:60/3", &fb_gate_log, 60, 3.0, 0.0, {{0}}},
+    {"sliding:25/5", &fb_gate_log, 25, 5.0, 0.0, {{0}}},
     {"sliding:30/1", &fb_gate_log, 30, 1.0, 0.0, {{0}}},
     {"sliding:110/1", &fb_gate_log, 110, 1.0, 0.0, {{0}}},
     {"fixed:60/10", &fb_gate_fixed, 60, 10.0, 0.0, {{0}}},

@@ -276,11 +276,16 @@ static void with_nothing_left_it_waits_for_the_reset(void **state)
     tell(&h, 600, 0, h.o.reset_ns);
     request(&h, 200);
     assert_close((double)(h.pace.not_before_ns - h.o.reset_ns) / 1e6, 5.0, 0.2);
-    struct hand unproven = told(); /* what is not proven is not waited for */
+    struct hand unproven = told(); /* who asks before that learns nothing */
     unproven.now_ns += 40 * S;
     tell(&unproven, 600, 0, unproven.o.reset_ns);
     request(&unproven, 200);
-    assert_true(unproven.pace.not_before_ns <= unproven.now_ns);
+    assert_true(unproven.pace.not_before_ns > unproven.o.reset_ns);
+    struct hand checked = checking(); /* but it is checked once */
+    checked.now_ns += 40 * S;
+    tell(&checked, 600, 0, checked.o.reset_ns);
+    request(&checked, 200);
+    assert_true(checked.pace.not_before_ns <= checked.now_ns);
 }
 
 /* The last of every window has nothing left: one in each of two windows says nothing. */

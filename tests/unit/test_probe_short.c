@@ -511,6 +511,72 @@ static void a_reset_is_rounded_up(void **state)
     assert_true(h.c.probe.window_s == 10.0f);
 }
 
+/* 1.3 s after the first answer of a window that is taken to last one; all of it still counts. */
+static struct hand still(void)
+{
+    struct hand h = settled(25.0f, 300.0f);
+    struct probe *p = &h.c.probe;
+
+    tell(&h, 40, 39, h.now_ns + 2 * S);
+    request(&h, 200);
+    assert_true(p->own_all && p->window_s == 1.0f);
+    h.now_ns += 13 * S / 10;
+    p->next_ns = h.now_ns;
+    p->opened_ns = h.now_ns - 3 * S / 10;
+    tell(&h, 40, 9, h.now_ns + S);
+    p->told_own = 30.0f;
+    p->spent = 8.0f;
+    return h;
+}
+
+static void what_still_counts_makes_a_window_longer(void **state)
+{
+    struct hand h = still();
+    struct probe *p = &h.c.probe;
+    int64_t began_ns = p->opened_ns - S;
+
+    (void)state;
+    request(&h, 200);
+    assert_true(p->window_s == 2.0f && p->opened_ns == began_ns && p->spent == 31.0f);
+    assert_false(p->own_all); /* once */
+}
+
+static void a_window_is_longer_only_if_all_was_counted(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct hand h = still();
+        struct probe *p = &h.c.probe;
+        p->own_all = i != 0;                               /* some was used before */
+        p->sway_s = i == 1 ? 0.1f : 0;                     /* answers overtake each other */
+        p->opened_ns += i == 2 ? 3 * S / 10 - 20 * MS : 0; /* it may have been over just now */
+        p->spent = i == 3 ? 30.0f : p->spent;              /* it was not over */
+        p->told_own = i == 4 ? 31.0f : i == 5 ? 20.0f : p->told_own; /* given back; others */
+        p->window_s = i == 6 ? 10.0f : p->window_s;
+        p->episode = i == 7 ? EPISODE_WAITING : EPISODE_NONE;
+        float window_s = p->window_s;
+        request(&h, 200);
+        assert_close((double)p->window_s, (double)window_s, 1e-6);
+    }
+}
+
+/* What slides was refused: its pace was too much, though it is all but one of what was told. */
+static void what_slides_is_slower_after_a_refusal(void **state)
+{
+    struct hand h = slid(20);
+    float pace = h.c.probe.told_pace;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) { /* which is one for all that was under way */
+        h.now_ns += 20 * MS;
+        tell(&h, 50, 0, h.now_ns + S);
+        h.c.probe.told_own = 100.0f;
+        grant(&h);
+        (void)reply(&h, 429);
+        assert_close((double)h.c.probe.told_pace, 0.95 * (double)pace, 1e-4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +602,9 @@ int main(void)
         cmocka_unit_test(what_was_nearly_over_is_no_short_window),
         cmocka_unit_test(a_pace_that_was_found_in_a_shorter_window_is_not_kept),
         cmocka_unit_test(a_reset_is_rounded_up),
+        cmocka_unit_test(what_still_counts_makes_a_window_longer),
+        cmocka_unit_test(a_window_is_longer_only_if_all_was_counted),
+        cmocka_unit_test(what_slides_is_slower_after_a_refusal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

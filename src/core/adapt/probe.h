@@ -79,6 +79,7 @@ struct probe {
             uint16_t log_bin;    /* the latest of the log */
             uint16_t slot_bin;   /* the latest of the slots ... */
             bool slotted;        /* ... if those are kept */
+            bool own_all;        /* told_own was counted since nothing was used */
             uint8_t told_wait_s; /* the last wait that was told; 0: none was */
         };
     };

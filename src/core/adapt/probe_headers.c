@@ -22,8 +22,10 @@
 #define DISTRUST_NS (86400 * FB_NS_PER_S)
 #define ONE_QUOTA   1.1f   /* answers to the window before are counted in this one */
 #define SLID_LEAST  0.999f /* of its pace a window that slides keeps, from one to the next */
+#define OVERRUN     0.95f  /* and of that after a refusal */
 #define EASED_LEAST 0.6f   /* and of that, while nothing is left */
 #define EASED_LONG  0.1f   /* ... where it is longer than FB_SHORT_S */
+#define EARLY_MOST  100    /* of more, one that is not used is less than 1 % */
 #define FEW_USED    4      /* requests: used by us alone, as far as can be told */
 #define SWAY        2.7f   /* times the mean deviation: as far apart as latencies get, about */
 
@@ -193,8 +195,6 @@ static void gauge(struct probe *p, const struct answer *a)
         return;
     }
     p->told = fb_maxf(p->told, p->told_pace * eased);
-    if (a->outcome->remaining == 0)
-        wait_for_reset(p);
 }
 
 /* A step of their clock looks like a window of odd length. */
@@ -318,6 +318,15 @@ static bool is_longer(const struct probe *p, const struct answer *a, float lengt
            left_s > p->window_s + 1.0f && length_s < left_s + 2.0f;
 }
 
+/* What is used of it from now on is counted, if nothing was; a ping lies there instead. */
+static void note_unused(struct probe *p, const struct fly_outcome *o)
+{
+    assert(o->limit > 0 && o->remaining >= 0);
+
+    if (p->episode == EPISODE_NONE)
+        p->own_all = o->limit - o->remaining <= FEW_USED;
+}
+
 /* Nothing is known of it but how long it lasts. */
 static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now_ns, float length_s)
 {
@@ -328,6 +337,7 @@ static void first_told(struct probe *p, const struct fly_outcome *o, int64_t now
     assert(p->window_s >= 1.0f);
     p->told_own = 0.0f;
     p->told_pace = 0.0f;
+    note_unused(p, o);
     if (!fb_probe_is_short(p) || o->limit - o->remaining > FEW_USED)
         return;
     p->opened_ns = now_ns; /* at the latest: nothing was used before */
@@ -353,10 +363,44 @@ static void new_window(struct probe *p, const struct answer *a)
         fb_probe_window_over(p, (float)o->limit, fb_secs(a->now_ns - p->opened_ns));
         p->opened_ns = a->now_ns;
         p->told_own = 0.0f;
+        note_unused(p, o);
     } else if (has_slid(p, a)) {
         p->told_own = 2.0f * (float)o->limit;
     }
     p->told_reset_ns = o->reset_ns;
+}
+
+/* Whether own_all is known: neither may a ping lie there, nor answers overtake each other. */
+static bool is_counted(const struct probe *p)
+{
+    bool is_even = p->episode == EPISODE_NONE && p->sway_s <= 0.5f * EVEN_S;
+
+    return is_even && p->own_all && p->window_s < FB_SHORT_S;
+}
+
+/*
+ * All that was accepted since it was first told of still counts, though by its length another has
+ * begun since then: it is longer. A second may have been taken off its first reset for nothing.
+ */
+static bool still_counts(const struct probe *p, const struct answer *a)
+{
+    float used = (float)a->outcome->limit - p->told_left;
+    float few = (float)FEW_USED * p->unit;
+    bool is_over =
+        p->told_own > p->spent + few && fb_secs(a->now_ns - p->opened_ns) > 0.1f * p->window_s;
+
+    return is_counted(p) && is_over && used > p->told_own && used <= p->told_own + few;
+}
+
+/* So it is not over. */
+static void lengthen(struct probe *p, const struct fly_outcome *o)
+{
+    assert(p->own_all && p->window_s > 0.0f);
+
+    p->own_all = false;
+    p->opened_ns -= fb_span(p->window_s);
+    p->spent = p->told_own;
+    set_length(p, (float)o->limit, p->window_s + 1.0f);
 }
 
 /* All that is used of a short window was counted here, from the opening on that was seen. */
@@ -382,12 +426,21 @@ static float seconds_left(const struct probe *p, const struct answer *a)
     return fb_maxf(seen, 0.01f * p->window_s);
 }
 
+/* More is left than a few that are under way; or at least enough for this one. */
+static bool has_room(const struct probe *p, const struct answer *a)
+{
+    float left = (float)a->outcome->remaining;
+    float cost = fb_maxf(p->unit, (float)a->granted);
+
+    assert(a->outcome->limit > 0 && left >= 0.0f);
+    return left > 0.02f * (float)a->outcome->limit && (left > 2.0f || left >= cost);
+}
+
 static void refused_with(struct probe *p, const struct answer *a)
 {
-    float room = fb_maxf(2.0f, 0.02f * (float)a->outcome->limit);
-
-    assert(a->outcome->limit > 0 && a->outcome->remaining >= 0);
-    if ((float)a->outcome->remaining > room)
+    if (p->episode == EPISODE_NONE && slides(p, (float)a->outcome->limit))
+        p->told_pace *= OVERRUN;
+    if (has_room(p, a))
         p->verified = BOUND_ONLY;
     else if (fb_probe_verifying(p))
         p->verified = HONEST;
@@ -413,8 +466,6 @@ static void follow(struct probe *p, const struct answer *a)
         p->phase = PROBE_TRIAL;
         return;
     }
-    if (o->remaining == 0 && p->verified == HONEST)
-        wait_for_reset(p);
     if (fb_probe_verifying(p))
         p->told = fb_maxf(p->told, 1.06f * p->limit);
     p->look_ns = p->told_until_ns;
@@ -476,13 +527,62 @@ static float most_of_short(const struct probe *p, const struct answer *a, float 
     return fb_maxf(fb_maxf(left, p->unit), most);
 }
 
+/*
+ * Nothing is left until the reset, or nothing that is ours. It is waited for unless that is being
+ * checked; what slides gives some back before.
+ */
+static bool is_spent(const struct probe *p, const struct fly_outcome *o, float left)
+{
+    bool is_told = p->told_until_ns != FB_LONG_AGO && !fb_probe_verifying(p);
+
+    assert(o->limit > 0 && o->remaining >= 0);
+    if (is_shared(p) && left < p->unit && p->verified == HONEST)
+        return true;
+    return o->remaining == 0 && is_told && !slides(p, (float)o->limit);
+}
+
+/* Given up as no window; or what is told proved true, and a refusal was taken for a shorter one. */
+static bool is_told_anew(const struct probe *p, const struct answer *a)
+{
+    float left_s = fb_secs(a->outcome->reset_ns - a->now_ns);
+
+    if (p->window_s <= 0.0f)
+        return true;
+    return p->verified == HONEST && p->since_refusal <= FEW_USED && left_s > p->window_s + 1.0f;
+}
+
+/* Of few, nothing is under way when the next one leaves, and each costs one. */
+static bool is_alone(const struct probe *p, const struct answer *a, float left, float left_s)
+{
+    bool is_few = a->outcome->limit <= EARLY_MOST && a->in_flight == 0 && p->unit <= 1.0f;
+
+    if (is_shared(p) || fb_probe_is_short(p) || !is_few)
+        return false;
+    return left >= 1.0f && p->latency_s * left < 0.1f * left_s;
+}
+
+/*
+ * What is to leave until the reset, evenly: the last one half a step before it, where each is
+ * answered before the next. Spread until the reset it would be the first of the next window, and
+ * N - 1 of N were used.
+ */
+static float to_leave(const struct probe *p, const struct answer *a, float left_s)
+{
+    float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
+
+    assert(left_s > 0.0f && p->latency_s >= 0.0f);
+    return is_alone(p, a, left, left_s) ? left + 0.5f : left;
+}
+
 static void accepted_with(struct probe *p, const struct answer *a)
 {
-    if (p->window_s <= 0.0f) /* given up as no window, and told again */
+    if (is_told_anew(p, a))
         p->window_s = window_told(a);
+    if (still_counts(p, a))
+        lengthen(p, a->outcome);
     float left_s = seconds_left(p, a);
     note_share(p, a->outcome);
-    float left = own_part(p, a->outcome) - p->unit * (float)a->in_flight;
+    float left = to_leave(p, a, left_s);
 
     assert(left_s > 0.0f);
     p->told = fb_maxf(left, p->unit) / left_s;
@@ -493,7 +593,7 @@ static void accepted_with(struct probe *p, const struct answer *a)
     }
     if (p->verified != BOUND_ONLY && !climbs(p, (float)a->outcome->limit))
         follow(p, a);
-    if (is_shared(p) && left < p->unit && p->verified == HONEST)
+    if (is_spent(p, a->outcome, left))
         wait_for_reset(p);
 }
 
@@ -566,6 +666,18 @@ void fb_probe_need_not_be_told(struct probe *p, int64_t now_ns)
         fb_probe_climb_again(p);
 }
 
+/* Of a window that does not slide less and less is left: another answer overtook this one. */
+static bool is_overtaken(const struct probe *p, const struct answer *a)
+{
+    float rise = (float)a->outcome->remaining - p->told_left;
+    float later = p->unit * (float)(uint16_t)(p->latest_id - a->id); /* left after it */
+
+    assert(later >= 0.0f);
+    if (fb_probe_is_short(p) || slides(p, (float)a->outcome->limit))
+        return false;
+    return rise > 0.0f && rise <= later;
+}
+
 void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
 {
     const struct fly_outcome *o = a->outcome;
@@ -582,6 +694,8 @@ void fb_probe_told(struct probe *p, const struct answer *a, bool refused)
         new_window(p, a);
     else if (o->reset_ns < p->told_reset_ns - FB_NS_PER_S / 2 && !refused)
         return; /* of the window before, or their clock went back */
+    else if (is_overtaken(p, a) && !refused)
+        return;
     p->told_left = (float)o->remaining;
     if (refused)
         refused_with(p, a);

@@ -67,6 +67,7 @@
 #define MANY_FIRST    50.0f   /* accepted before the first refusal: worth another ping */
 #define SHARE_OPEN    0.5f    /* of what was under way was let through: that is not shut */
 #define UNEVEN_MS     20      /* latencies deviate by so much: answers overtake each other */
+#define EVEN_S        0.01f   /* they deviate by more: what leaves in a row arrives otherwise */
 #define FIRST_WAIT_S  8.0f    /* after the third refusal in a row: a bucket has made something */
 #define PATIENCE_S    60.05f /* after the third or fourth refusal in a row: most windows are open */
 #define STORED_MOST   160.0f /* units that a pause made: more than most can store */

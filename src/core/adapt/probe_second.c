@@ -87,7 +87,7 @@ void fb_probe_log_anew(struct probe *p, const struct answer *a)
 
     p->sway_s = told ? 0.0f : (float)p->log.sway_ms / 1000.0f; /* the pause is over */
     p->log_bin = (uint16_t)(bin_of(sent_ns(a)) - PROBE_LOG);
-    p->slotted = false;
+    p->slotted = p->own_all = false;
     fb_probe_log(p, a);
 }
 

@@ -25,7 +25,6 @@
 #define BIN_MOST  3 /* as far as two bits count */
 #define SPAN_S    ((float)(BINS * BIN_NS) / 1e9f)
 #define PACE_MOST 120.0f /* a second: faster, and two bits are too few */
-#define EVEN_S    0.01f  /* latencies deviate by more: what leaves at once arrives otherwise */
 #define ODD_BITS  UINT64_C(0x5555555555555555)
 
 static unsigned count_of(const struct probe *p, unsigned bin)
