@@ -61,7 +61,7 @@ static void what_is_refused_at_a_bound_makes_it_no_wider(void **state)
         {3.0f, 10, 9, false, 4.0f, 9},         /* soon after a look, or the last refusal */
         {3.0f, 10, 7, false, 4.0f, 7},         /* two had been added */
         {3.0f, 10, 6, false, 1.0f, 6},         /* not about that: another bound, or none */
-        {11.5f, 10, 9, false, 12.0f, 9},       /* as far as evidence is counted */
+        {7.5f, 10, 9, false, 8.0f, 9},         /* as far as evidence is counted */
         {3.0f, 500, 8, false, 3.0f, 8},        /* it was let through for long */
         {3.0f, 500, 8, true, 3.0f, 9},         /* chance */
         {CROWD_GUESS, 500, 8, false, 4.0f, 8}, /* until here a guess may be widened */
@@ -127,9 +127,11 @@ static void a_bound_that_is_not_met_is_left_alone(void **state)
     (void)state;
     h.in_flight_then = 7;
     assert_int_equal(served_until_wider(&h, 5), 5);
-    wide.in_flight_then = NO_CROWD - 2;
+    wide.in_flight_then = 127; /* as much as a ticket tells */
     assert_int_equal(served_until_wider(&wide, 5), 5);
-    nearly.in_flight_then = NO_CROWD - 4;
+    nearly.in_flight_then = 126;
+    assert_int_equal(served_until_wider(&nearly, 5), 5);
+    nearly.in_flight_then = 127;
     assert_int_equal(served_until_wider(&nearly, 5), 1);
     assert_int_equal(nearly.c.probe.crowd_min, NO_CROWD - 1);
     none.in_flight_then = 8;

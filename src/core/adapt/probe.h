@@ -143,7 +143,7 @@ struct probe {
         float sway_s;  /* else: by how much latencies deviate, on average */
     };
 
-    int32_t since_refusal; /* grants since the last refusal */
+    int32_t since_refusal; /* grants since the last refusal, or look */
     int32_t step_count;    /* successes in the present step */
     uint16_t latest_id;    /* of the latest grant, low bits */
     uint16_t refused_id;   /* the latest when the last episode began */

@@ -12,14 +12,15 @@
 #include <assert.h>
 
 #include "core/adapt/probe_parts.h"
+#include "core/ticket.h"
 
-#define WIDER_SHARE  8     /* of what may be in flight is added at a time */
-#define LET_THROUGH  0.5f  /* less evidence, where that was let through */
-#define COUNTED_MOST 12.0f /* evidence from refusals: a guess has more */
-#define CROWD_LEAST  3     /* with two it is the pace */
-#define SOON         100   /* requests: what is refused later is not about the last look */
-#define LOOK_GUESSED 2400  /* requests between two looks at a guess ... */
-#define LOOK_COUNTED 4800  /* ... and at what was counted, doubled for each more evidence */
+#define WIDER_SHARE  8    /* of what may be in flight is added at a time */
+#define LET_THROUGH  0.5f /* less evidence, where that was let through */
+#define COUNTED_MOST 8.0f /* evidence from refusals: a guess has more */
+#define CROWD_LEAST  3    /* with two it is the pace */
+#define SOON         100  /* requests: what is refused later is not about the last look */
+#define LOOK_GUESSED 2400 /* requests between two looks at a guess ... */
+#define LOOK_COUNTED 4800 /* ... and at what was counted, doubled for each more evidence */
 
 static bool is_guess(const struct probe *p)
 {
@@ -85,13 +86,22 @@ static int32_t requests_to_look(const struct probe *p)
     return is_guess(p) ? LOOK_GUESSED : LOOK_COUNTED << (int)(p->crowd - CROWD_PROOF);
 }
 
+/* Whether as many were in flight as may be: a ticket does not tell more than some. */
+static bool is_met(const struct probe *p, const struct answer *a)
+{
+    int64_t most = p->crowd_min - 1;
+
+    assert(most >= 0);
+    return a->in_flight_then >= fb_min64(most, FB_TICKET_IN_FLIGHT);
+}
+
 void fb_probe_widen(struct probe *p, const struct answer *a)
 {
     assert(p->episode == EPISODE_NONE);
 
     if (!fb_probe_crowded(p) || p->crowd_min >= NO_CROWD - 1)
         return;
-    if (a->in_flight_then + 1 < p->crowd_min || p->since_refusal < requests_to_look(p))
+    if (!is_met(p, a) || p->since_refusal < requests_to_look(p))
         return;
     int wider = p->crowd_min + added(p);
     p->crowd_min = (uint8_t)(wider < NO_CROWD - 1 ? wider : NO_CROWD - 1);

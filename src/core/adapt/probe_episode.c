@@ -465,6 +465,7 @@ void fb_probe_recovered(struct probe *p, const struct answer *a)
     if (outage_only) { /* nothing was refused, nothing is learned: go on, and count anew */
         p->empty_ns = a->now_ns - fb_span(p->burst / p->limit);
         p->accepted = 0.0f;
+        fb_probe_lose_opening(p);
         go_on(p, a->now_ns);
     } else {
         bool known = fb_probe_by_second(p);

@@ -625,6 +625,8 @@ static void keep(struct probe *p)
     } else {
         p->too_fast = 0.0f;
     }
+    if (p->window_s > 0.0f)
+        p->limit_before = p->limit; /* `fitted` was there */
     p->window_s = 0.0f;
     p->opening_seen = false;
 }

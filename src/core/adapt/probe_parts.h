@@ -273,6 +273,13 @@ float fb_probe_credit_of_second(const struct probe *p);
 /* On an even line: until all that was uneven is more than a second ago. */
 void fb_probe_wait_second(struct probe *p);
 
+/* It is not known any more how long ago it opened: what is counted from now on is not all of it. */
+static inline void fb_probe_lose_opening(struct probe *p)
+{
+    if (p->window_s > 0.0f)
+        p->fitted = fb_maxf(p->fitted, 0.0f);
+}
+
 /* Whether anybody has told what is left. */
 static inline bool fb_probe_was_told(const struct probe *p)
 {

@@ -395,6 +395,7 @@ static void settle_at_use(struct probe *p, const struct answer *a)
     }
     p->empty_ns = a->now_ns;
     p->accepted = 0.0f;
+    fb_probe_lose_opening(p);
 }
 
 static void go_on_in_cycle(struct probe *p, const struct answer *a)
@@ -483,6 +484,7 @@ void fb_probe_count_anew(struct probe *p, int64_t now_ns)
     (void)fb_probe_forget_slots(p, now_ns);
     p->empty_ns = fb_max64(p->empty_ns, now_ns - stored_ns);
     p->accepted = 0.0f;
+    fb_probe_lose_opening(p);
     p->ahead = 0.0f;
     p->ahead_ns = now_ns;
     p->step_ns = now_ns;

@@ -156,6 +156,7 @@ void fb_probe_resume(struct probe *p, int64_t now_ns)
     assert(p->limit > 0.0f && p->margin > 0.0f && p->episode == EPISODE_NONE);
 
     p->window_s = window_or_none(p->window_s);
+    p->limit_before = fb_maxf(p->limit_before, 0.0f); /* when that opened is not known any more */
     bool looked = stop_looking(p);
     if (p->ceiling > 0.0f)
         p->limit = fb_minf(p->limit, p->ceiling);

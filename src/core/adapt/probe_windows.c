@@ -144,7 +144,8 @@ static bool note_fitted(struct probe *p, const struct reading *r)
 static void read_closed(struct probe *p, const struct reading *r)
 {
     bool hour = r->shut_s <= HOUR_S && r->blocked_s >= HOUR_S; /* far more common than others */
-    float shut_s = hour ? r->shut_s : 0.5f * (r->shut_s + r->blocked_s);
+    float hour_s = fb_maxf(r->shut_s, 0.501f * HOUR_S);
+    float shut_s = hour ? hour_s : 0.5f * (r->shut_s + r->blocked_s);
     struct closed c = fb_probe_guess_closed(p, p->total - (float)r->a->cost, shut_s);
     bool is_long = c.window_s >= SHUT_LEAST_S;
 
@@ -213,6 +214,9 @@ static void believe(struct probe *p, const struct reading *r, float window_s)
     first_opening(p, r);
     if (one)
         p->fitted = r->accepted;
+    p->surprises = 0;
+    p->total_ns = p->opened_ns;
+    p->total = p->spent;
 }
 
 /*
@@ -221,7 +225,9 @@ static void believe(struct probe *p, const struct reading *r, float window_s)
  */
 static bool mend(struct probe *p, const struct reading *r)
 {
-    if (fb_probe_late_s(p) <= 0.0f || r->window_s > 0.0f)
+    bool told = r->window_s > 0.0f || p->told_reset_ns != FB_LONG_AGO;
+
+    if (fb_probe_late_s(p) <= 0.0f || told)
         return false;
     if (r->accepted < 30.0f * p->unit || r->shut_s > r->open_s)
         return false;
@@ -238,8 +244,6 @@ static void read_late(struct probe *p, const struct reading *r)
     believe(p, r, fb_probe_explaining(p, r, r->shut_s));
     p->cuts = 1;
     p->looked = true;
-    p->total_ns = p->opened_ns;
-    p->total = p->spent;
 }
 
 /* Whether when it closed and opened tells which window it is. */
