@@ -79,8 +79,12 @@ static void what_was_overtaken_says_nothing(void **state)
     static const struct {
         int64_t left, out; /* told, and how many left after that request */
         bool slides, is_heard;
-    } rows[] = {
-        {302, 3, false, false}, {303, 2, false, true}, {299, 3, false, true}, {302, 3, true, true}};
+        int32_t status;
+    } rows[] = {{302, 3, false, false, 200},
+                {303, 2, false, true, 200},
+                {299, 3, false, true, 200},
+                {302, 3, true, true, 200},
+                {302, 3, false, true, 429}}; /* a refusal is heard all the same */
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -97,7 +101,7 @@ static void what_was_overtaken_says_nothing(void **state)
         for (int64_t k = 0; k < rows[i].out; k++)
             grant(&h);
         h.id = id;
-        (void)reply(&h, 200);
+        (void)reply(&h, rows[i].status);
         assert_true((p->told_left != 300.0f) == rows[i].is_heard);
     }
 }
