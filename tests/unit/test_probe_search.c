@@ -259,6 +259,21 @@ static void when_the_next_look_is(void **state)
     assert_at_least(p->look_ns, h.now_ns + 5 * S);
 }
 
+/* There is no pace above a thousand million a second: nothing is climbed to any more. */
+static void the_highest_pace_stays(void **state)
+{
+    struct hand h = first_climb(2e9f);
+    struct probe *p = &h.c.probe;
+
+    (void)state;
+    p->lean = 1.0f;
+    p->rate = 1e9f;
+    h.o.latency_ns = 0;
+    for (int i = 0; i < 200; i++)
+        request(&h, 200);
+    assert_true(p->rate == 1e9f && p->lean == 1.0f);
+}
+
 /* When the next look is planned after one that was refused, `beside` others with it. */
 static double seconds_to_look_at(int64_t age_ns, int64_t latency_ns, uint8_t beside, bool moves)
 {
@@ -652,6 +667,7 @@ int main(void)
         cmocka_unit_test(what_is_stored_is_used_up_slowly),
         cmocka_unit_test(slow_limits_are_looked_at_by_the_clock),
         cmocka_unit_test(when_the_next_look_is),
+        cmocka_unit_test(the_highest_pace_stays),
         cmocka_unit_test(much_under_way_makes_looks_rare),
         cmocka_unit_test(looks_that_cost_one_are_not_rare),
         cmocka_unit_test(what_a_climb_finds_is_new),

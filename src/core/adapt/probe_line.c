@@ -39,11 +39,6 @@ static bool is_line(const struct probe *p)
     return p->window_s <= 0.0f && p->failed_pings == 0 && under_way(p) >= LINE_LEAST;
 }
 
-static bool is_proven(const struct probe *p)
-{
-    return !fb_probe_was_told(p) && p->line >= LINE_PROOF;
-}
-
 void fb_probe_note_line(struct probe *p)
 {
     bool near = (p->lean > 0.0f && p->lean < NEAR_LIMIT) || p->phase == PROBE_TRIAL;
@@ -57,7 +52,7 @@ void fb_probe_note_line(struct probe *p)
 
 bool fb_probe_on_line(const struct probe *p)
 {
-    return is_line(p) && is_proven(p);
+    return is_line(p) && p->line >= LINE_PROOF;
 }
 
 /*

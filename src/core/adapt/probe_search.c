@@ -129,6 +129,7 @@ void fb_probe_climb_again(struct probe *p)
     p->limit = 0.5f * p->rate;
     p->lean = 1.0f;
     p->held = 0.0f;
+    p->forgiven = false;
 }
 
 static void begin_step(struct probe *p, int64_t now_ns)
@@ -368,7 +369,6 @@ static void step_up(struct probe *p, const struct answer *a)
     }
     if (p->rate < RATE_MAX) {
         p->lean = fb_minf(p->lean * growth(p, a), lean_at_risk(p));
-        p->forgiven = p->forgiven && fb_probe_noisy(p);
         if (fb_probe_climbing(p) && !p->told_when)
             p->surprises = 0; /* a refusal before this step was chance */
     }
