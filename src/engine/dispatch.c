@@ -191,7 +191,7 @@ static bool must_ask(const struct job *j)
 static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int64_t at_ns)
 {
     struct fly_why why = {.size = sizeof(why), .cause = "limit"};
-    bool asks = must_ask(j);
+    bool asks_ahead = must_ask(j) && at_ns != FLY_NEVER; /* not of a time that is a guess */
 
     fb_pools_why(k, e->now_ns, j->cost, &why);
     if (strcmp(why.cause, "too-large") == 0) {
@@ -207,7 +207,7 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
     if (at_ns == FLY_NEVER && k->in_flight == 0)
         at_ns = fb_after(e->now_ns, POLL_NS);
     step_aside(e, k, at_ns == FLY_NEVER ? FB_NEVER : at_ns, why.cause);
-    if (asks && at_ns != FLY_NEVER)
+    if (asks_ahead)
         fb_queue_wait(&e->queue, &k->q, fb_max64(at_ns - ASK_AHEAD_NS, e->now_ns + 1));
 }
 

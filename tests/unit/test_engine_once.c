@@ -23,6 +23,14 @@ static void write_later(void *user, struct job *j, void *task_user, int32_t atte
     w->job[w->asked++] = j;
 }
 
+/* Whoever writes it down at once. */
+static void write_now(void *user, struct job *j, void *task_user, int32_t attempt)
+{
+    (void)task_user;
+    (void)attempt;
+    fb_engine_go(((struct rig *)user)->engine, j, 0);
+}
+
 static struct plan slow(struct rig *r, const struct attempt_request *q)
 {
     (void)r;
@@ -88,10 +96,56 @@ static void hardly_more_is_asked_about_than_leaves(void **state)
     }
 }
 
+/* ---------------------------------------------------------------------------------- who leaves */
+
+/* One permit, which somebody else has. */
+static struct fly_limiter *taken(void *user, const struct engine_key *k, int64_t now_ns,
+                                 struct fly_error *err)
+{
+    struct fly_limiter *l = fly_limiter_new("adapt=off concurrency=1", now_ns, 1, err);
+    struct rig *r = user;
+    uint64_t ticket;
+
+    (void)k;
+    assert_int_equal(fly_limiter_take(l, now_ns, 1, &ticket), now_ns);
+    r->more = l;
+    return l;
+}
+
+/* So many turns a second while there is no time to wait for. */
+static int turns_while_taken(const char *method)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+    int turns = 0;
+
+    o.limiter_of = taken;
+    o.on_start = write_now;
+    rig_open(&r, &o);
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/", .method = method});
+    for (; turns < 1000 && r.wake_ns < RIG_EPOCH + S; turns++)
+        rig_run_until(&r, r.wake_ns);
+    assert_int_equal(r.sends, 0);
+    fb_engine_stop(r.engine, r.now_ns);
+    rig_run(&r);
+    rig_fini(&r);
+    return turns;
+}
+
+static void nobody_spins_for_a_time_that_is_a_guess(void **state)
+{
+    int turns = turns_while_taken("GET");
+
+    (void)state;
+    assert_in_range(turns, 10, 100);
+    assert_in_range(turns_while_taken("POST"), turns - 1, turns + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hardly_more_is_asked_about_than_leaves),
+        cmocka_unit_test(nobody_spins_for_a_time_that_is_a_guess),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
