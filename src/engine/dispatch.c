@@ -211,10 +211,12 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
         fb_queue_wait(&e->queue, &k->q, fb_max64(at_ns - ASK_AHEAD_NS, e->now_ns + 1));
 }
 
-/* The first that was asked about and waits for a permit, or NULL. */
-static struct job *approved_of(const struct key *k)
+/* The first that was asked about and may start now, where it has its permit; or NULL. */
+static struct job *approved_of(const struct engine *e, const struct key *k)
 {
-    for (int i = 0; k->promised > k->asked && i < FB_QUEUE_LEVELS; i++) {
+    int levels = bulk_may_start(e) ? FB_QUEUE_LEVELS : FB_QUEUE_INTERACTIVE;
+
+    for (int i = 0; k->promised > k->asked && i < levels; i++) {
         struct queue_task *t = k->q.level[i].first;
 
         if (t && fb_job_of(t)->is_approved)
@@ -281,15 +283,12 @@ static void leave_queue(struct engine *e, struct job *j)
 static void try_job(struct engine *e, struct job *j)
 {
     struct key *k = j->key;
-    struct job *first;
+    struct job *first = must_ask(j) ? approved_of(e, k) : NULL;
     struct tickets tickets;
     int64_t at_ns;
 
-    if (!has_slot(e, k) || !(j = passes_breaker(e, k, j)))
+    if (!has_slot(e, k) || !(j = passes_breaker(e, k, first ? first : j)))
         return;
-    first = must_ask(j) ? approved_of(k) : NULL;
-    if (first)
-        j = first;
     at_ns = j->is_retry ? fb_retry_budget_ready_at(&k->provider->budget, e->now_ns) : e->now_ns;
     if (at_ns > e->now_ns) {
         int64_t wanted_ns = j->wanted_ns;

@@ -141,11 +141,83 @@ static void nobody_spins_for_a_time_that_is_a_guess(void **state)
     assert_in_range(turns_while_taken("POST"), turns - 1, turns + 1);
 }
 
+static struct plan broken_later(struct rig *r, const struct attempt_request *q)
+{
+    rig_copy(r->more, 64, q->url);
+    if (strstr(q->url, "/lost"))
+        return (struct plan){.answer_ns = 50 * MS, .failure = FAIL_RESET};
+    return (struct plan){.answer_ns = 10 * S};
+}
+
+/* An own trial passes the breaker; what was written down before it and is no trial does not. */
+static void a_breaker_keeps_what_was_written_down(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+    char last[64] = "";
+
+    (void)state;
+    o.limit = "adapt=off rate=5/s burst=1";
+    o.on_start = write_now;
+    o.breaker_failures = 1;
+    rig_open(&r, &o);
+    r.more = last;
+    r.plan = broken_later;
+    rig_get(&r, "http://a.example/lost");
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/kept", .method = "POST"});
+    rig_run_until(&r, RIG_EPOCH + 100 * MS); /* written down, then broken */
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/trial",
+                                         .method = "POST",
+                                         .flags = ENGINE_OWN_TRIALS});
+    rig_run_until(&r, RIG_EPOCH + 300 * MS);
+    assert_int_equal(r.sends, 2);
+    assert_string_equal(last, "http://a.example/trial");
+    rig_run(&r);
+    rig_fini(&r);
+}
+
+/* Bulk work that was written down waits for a slot of its own, also behind interactive work. */
+static void the_reserved_share_is_not_for_what_was_written_down(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+    char last[64] = "";
+
+    (void)state;
+    o.limit = "adapt=off rate=5/s burst=1";
+    o.concurrency = 3;
+    o.reserved = 2;
+    o.on_start = write_now;
+    rig_open(&r, &o);
+    r.more = last;
+    r.plan = broken_later;
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/lost",
+                                         .method = "POST",
+                                         .priority = PRIORITY_LIVE});
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/bulk",
+                                         .method = "POST",
+                                         .priority = PRIORITY_NORMAL});
+    rig_run_until(&r, RIG_EPOCH + 60 * MS);
+    rig_get(&r, "http://b.example/"); /* has the one slot for bulk */
+    rig_run_until(&r, RIG_EPOCH + 190 * MS);
+    assert_string_equal(last, "http://b.example/");
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/live",
+                                         .method = "POST",
+                                         .priority = PRIORITY_LIVE});
+    rig_run_until(&r, RIG_EPOCH + 300 * MS);
+    assert_int_equal(r.sends, 3);
+    assert_string_equal(last, "http://a.example/live");
+    rig_run(&r);
+    rig_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hardly_more_is_asked_about_than_leaves),
         cmocka_unit_test(nobody_spins_for_a_time_that_is_a_guess),
+        cmocka_unit_test(a_breaker_keeps_what_was_written_down),
+        cmocka_unit_test(the_reserved_share_is_not_for_what_was_written_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
