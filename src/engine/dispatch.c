@@ -226,6 +226,27 @@ static struct job *approved_of(const struct engine *e, const struct key *k)
 }
 
 /*
+ * Whether there is a slot beside those that will be for what is asked about now. What was answered
+ * has gone before, or cannot use one: who waits here is woken by an answer or a landing.
+ */
+static bool has_slot_to_ask(struct engine *e, struct key *k)
+{
+    const struct engine_options *o = &e->options;
+    struct provider *p = k->provider;
+
+    if (o->concurrency_key > 0 && k->in_flight + k->asked >= o->concurrency_key) {
+        step_aside(e, k, FB_NEVER, "concurrency");
+        return false;
+    }
+    if (o->concurrency_provider > 0 && p->in_flight + p->asked >= o->concurrency_provider) {
+        set_cause(k, "concurrency");
+        fb_queue_stand_in(&e->queue, &k->q, &p->lane);
+        return false;
+    }
+    return true;
+}
+
+/*
  * What is asked about counts as started, and after a crash nobody knows whether it left: so only
  * what leaves in a moment, behind all that was promised before. What does not show in the times of
  * a limiter (how many may be under way, a debt) is found by asking about few at first.
@@ -235,6 +256,8 @@ static void ask_first(struct engine *e, struct key *k, struct job *j)
     struct fly_why why = {.size = sizeof(why)};
     int64_t units = fb_min64(k->promised_units + j->cost, UINT32_MAX);
 
+    if (!has_slot_to_ask(e, k))
+        return;
     fb_pools_why(k, e->now_ns, j->cost, &why);
     if (why.until_ns > fb_after(e->now_ns, ASK_AHEAD_NS)) {
         wait_for_limiter(e, k, j, why.until_ns);

@@ -55,6 +55,7 @@ struct provider {
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
+    int32_t asked; /* on_start was called for them, and not answered */
     int32_t keys;
     bool has_preset;         /* something is known of it beforehand, or may be */
     bool is_disabled;        /* nothing new is sent to it */

@@ -48,21 +48,33 @@ static void run_for(struct writer *w, int64_t span_ns)
     }
 }
 
+struct bounds {
+    const char *limit;
+    uint32_t cost;
+    int32_t key, provider; /* under way, of each at a time; 0: any number */
+    int64_t most, soon_least, soon_most;
+};
+
 /* Forty of them under a limit: how many had left after two seconds, and waited until then. */
-static void forty(const char *limit, uint32_t cost, int64_t *ret_soon, int64_t *ret_most)
+static void forty(const struct bounds *b, int64_t *ret_soon, int64_t *ret_most)
 {
+    const char *pool = b->provider > 0 ? "other" : NULL;
     struct engine_options o = rig_options();
     struct rig r;
     struct writer w = {.rig = &r};
 
-    o.limit = limit;
+    o.limit = b->limit;
+    o.concurrency_key = b->key;
+    o.concurrency_provider = b->provider;
     o.on_start = write_later;
     rig_open(&r, &o);
     r.more = &w;
     r.plan = slow;
     for (int i = 0; i < TASKS; i++)
-        rig_submit(
-            &r, &(struct engine_task){.url = "http://a.example/", .method = "POST", .cost = cost});
+        rig_submit(&r, &(struct engine_task){.url = "http://a.example/",
+                                             .method = "POST",
+                                             .pool = i % 2 ? pool : NULL,
+                                             .cost = b->cost});
     run_for(&w, 2 * S);
     *ret_soon = r.sends;
     *ret_most = w.most;
@@ -75,25 +87,54 @@ static void forty(const char *limit, uint32_t cost, int64_t *ret_soon, int64_t *
 
 static void hardly_more_is_asked_about_than_leaves(void **state)
 {
-    static const struct {
-        const char *limit;
-        uint32_t cost;
-        int64_t most, soon_least, soon_most;
-    } cases[] = {
-        {"rate=5/s burst=5", 1, 2, 14, 15},          {"rate=10/s burst=2", 3, 2, 6, 8},
-        {"rate=100/s burst=1", 1, 26, TASKS, TASKS}, {"window=20/1h margin=0%", 1, 0, 20, 20},
-        {"adapt=off concurrency=5", 1, 3, 20, 25},   {"adapt=off", 1, 0, TASKS, TASKS},
+    static const struct bounds cases[] = {
+        {"rate=5/s burst=5", 1, 0, 0, 2, 14, 15},
+        {"rate=10/s burst=2", 3, 0, 0, 2, 6, 8},
+        {"rate=100/s burst=1", 1, 0, 0, 26, TASKS, TASKS},
+        {"window=20/1h margin=0%", 1, 0, 0, 0, 20, 20},
+        {"adapt=off concurrency=5", 1, 0, 0, 3, 20, 25},
+        {"adapt=off", 1, 0, 0, 0, TASKS, TASKS},
+        {"adapt=off", 1, 1, 0, 0, 3, 4},
+        {"adapt=off", 1, 3, 0, 0, 10, 12},
+        {"adapt=off", 1, 0, 1, 1, 3, 4},
+        {"adapt=off", 1, 0, 4, 1, 13, 16},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int64_t soon, most;
 
-        forty(cases[i].limit, cases[i].cost, &soon, &most);
-        print_message("%s: %d waited, %d soon\n", cases[i].limit, (int)most, (int)soon);
+        forty(&cases[i], &soon, &most);
+        print_message("%s, %d of a key, %d of a provider: %d waited, %d soon\n", cases[i].limit,
+                      cases[i].key, cases[i].provider, (int)most, (int)soon);
         assert_in_range(most, 0, cases[i].most);
         assert_in_range(soon, cases[i].soon_least, cases[i].soon_most);
     }
+}
+
+/* Two keys and one slot: who was asked about first does not leave, so that the other one may. */
+static void a_slot_that_was_not_used_is_for_the_next(void **state)
+{
+    struct engine_options o = rig_options();
+    struct rig r;
+    struct writer w = {.rig = &r};
+
+    (void)state;
+    o.concurrency_provider = 1;
+    o.on_start = write_later;
+    rig_open(&r, &o);
+    r.more = &w;
+    rig_submit(&r, &(struct engine_task){.url = "http://a.example/", .method = "POST"});
+    rig_submit(
+        &r, &(struct engine_task){.url = "http://a.example/", .method = "POST", .pool = "other"});
+    rig_run_until(&r, RIG_EPOCH + 10 * MS);
+    assert_int_equal(w.asked, 1);
+    fb_engine_go(r.engine, w.job[w.written++], 1);
+    run_for(&w, S);
+    assert_int_equal(r.sends, 1);
+    assert_int_equal(r.ends[ENGINE_CANCELLED], 1);
+    rig_run(&r);
+    rig_fini(&r);
 }
 
 /* ---------------------------------------------------------------------------------- who leaves */
@@ -215,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hardly_more_is_asked_about_than_leaves),
+        cmocka_unit_test(a_slot_that_was_not_used_is_for_the_next),
         cmocka_unit_test(nobody_spins_for_a_time_that_is_a_guess),
         cmocka_unit_test(a_breaker_keeps_what_was_written_down),
         cmocka_unit_test(the_reserved_share_is_not_for_what_was_written_down),
