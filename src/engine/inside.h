@@ -157,7 +157,7 @@ struct job {
     int16_t alternative_count;
     uint8_t state; /* enum job_state */
     uint8_t failure;
-    bool is_promised; /* on_start was called for the next attempt, ... */
+    bool is_promised; /* on_start was called for the next attempt, which may yet wait, ... */
     bool is_approved; /* ... and answered */
     bool is_retry;    /* the next attempt pays from the retry budget */
     bool was_sent;    /* ever */
