@@ -191,7 +191,7 @@ static bool must_ask(const struct job *j)
 static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int64_t at_ns)
 {
     struct fly_why why = {.size = sizeof(why), .cause = "limit"};
-    bool asks = must_ask(j);
+    bool asks_ahead = must_ask(j) && at_ns != FLY_NEVER; /* not of a time that is a guess */
 
     fb_pools_why(k, e->now_ns, j->cost, &why);
     if (strcmp(why.cause, "too-large") == 0) {
@@ -207,20 +207,43 @@ static void wait_for_limiter(struct engine *e, struct key *k, struct job *j, int
     if (at_ns == FLY_NEVER && k->in_flight == 0)
         at_ns = fb_after(e->now_ns, POLL_NS);
     step_aside(e, k, at_ns == FLY_NEVER ? FB_NEVER : at_ns, why.cause);
-    if (asks && at_ns != FLY_NEVER)
+    if (asks_ahead)
         fb_queue_wait(&e->queue, &k->q, fb_max64(at_ns - ASK_AHEAD_NS, e->now_ns + 1));
 }
 
-/* The first that was asked about and waits for a permit, or NULL. */
-static struct job *approved_of(const struct key *k)
+/* The first that was asked about and may start now, where it has its permit; or NULL. */
+static struct job *approved_of(const struct engine *e, const struct key *k)
 {
-    for (int i = 0; k->promised > k->asked && i < FB_QUEUE_LEVELS; i++) {
+    int levels = bulk_may_start(e) ? FB_QUEUE_LEVELS : FB_QUEUE_INTERACTIVE;
+
+    for (int i = 0; k->promised > k->asked && i < levels; i++) {
         struct queue_task *t = k->q.level[i].first;
 
         if (t && fb_job_of(t)->is_approved)
             return fb_job_of(t);
     }
     return NULL;
+}
+
+/*
+ * Whether there is a slot beside those that will be for what is asked about now. What was answered
+ * has gone before, or cannot use one: who waits here is woken by an answer or a landing.
+ */
+static bool has_slot_to_ask(struct engine *e, struct key *k)
+{
+    const struct engine_options *o = &e->options;
+    struct provider *p = k->provider;
+
+    if (o->concurrency_key > 0 && k->in_flight + k->asked >= o->concurrency_key) {
+        step_aside(e, k, FB_NEVER, "concurrency");
+        return false;
+    }
+    if (o->concurrency_provider > 0 && p->in_flight + p->asked >= o->concurrency_provider) {
+        set_cause(k, "concurrency");
+        fb_queue_stand_in(&e->queue, &k->q, &p->lane);
+        return false;
+    }
+    return true;
 }
 
 /*
@@ -233,6 +256,8 @@ static void ask_first(struct engine *e, struct key *k, struct job *j)
     struct fly_why why = {.size = sizeof(why)};
     int64_t units = fb_min64(k->promised_units + j->cost, UINT32_MAX);
 
+    if (!has_slot_to_ask(e, k))
+        return;
     fb_pools_why(k, e->now_ns, j->cost, &why);
     if (why.until_ns > fb_after(e->now_ns, ASK_AHEAD_NS)) {
         wait_for_limiter(e, k, j, why.until_ns);
@@ -281,15 +306,12 @@ static void leave_queue(struct engine *e, struct job *j)
 static void try_job(struct engine *e, struct job *j)
 {
     struct key *k = j->key;
-    struct job *first;
+    struct job *first = must_ask(j) ? approved_of(e, k) : NULL;
     struct tickets tickets;
     int64_t at_ns;
 
-    if (!has_slot(e, k) || !(j = passes_breaker(e, k, j)))
+    if (!has_slot(e, k) || !(j = passes_breaker(e, k, first ? first : j)))
         return;
-    first = must_ask(j) ? approved_of(k) : NULL;
-    if (first)
-        j = first;
     at_ns = j->is_retry ? fb_retry_budget_ready_at(&k->provider->budget, e->now_ns) : e->now_ns;
     if (at_ns > e->now_ns) {
         int64_t wanted_ns = j->wanted_ns;

@@ -177,8 +177,11 @@ struct engine_options {
     /* Called once per task. */
     void (*on_result)(void *user, const struct engine_result *r);
     /*
-     * Before a request that is not idempotent is sent (each time). Commit "started" and then call
-     * fb_engine_go(), now or later. NULL: such requests leave like others.
+     * Before a request that is not idempotent is sent (each time), up to 250 ms before it can
+     * leave. Commit "started" and then call fb_engine_go(), now or later. Of a key it is called for
+     * one at first, again after the answer, and for more at a time the better they leave at once:
+     * after a crash nobody knows of what is started whether it left. What is started may still
+     * wait, and end without having been sent. NULL: such requests leave like others.
      */
     void (*on_start)(void *user, struct job *j, void *task_user, int32_t attempt);
     /* The queue has fallen to a half of queue_max again after a submit did not fit, or is idle. */

@@ -55,6 +55,7 @@ struct provider {
     struct queue_lane lane; /* keys that wait for a slot here */
     struct retry_budget budget;
     int32_t in_flight;
+    int32_t asked; /* on_start was called for them, and not answered */
     int32_t keys;
     bool has_preset;         /* something is known of it beforehand, or may be */
     bool is_disabled;        /* nothing new is sent to it */
@@ -156,7 +157,7 @@ struct job {
     int16_t alternative_count;
     uint8_t state; /* enum job_state */
     uint8_t failure;
-    bool is_promised; /* on_start was called for the next attempt, ... */
+    bool is_promised; /* on_start was called for the next attempt, which may yet wait, ... */
     bool is_approved; /* ... and answered */
     bool is_retry;    /* the next attempt pays from the retry budget */
     bool was_sent;    /* ever */

@@ -226,6 +226,23 @@ static void list_remove(struct queue_list *l, struct job *j)
     j->q.next = j->q.prev = NULL;
 }
 
+/* It was answered: who waits for the slot that it might have taken looks again. */
+static void leave_asked(struct job *j)
+{
+    struct engine *e = j->engine;
+    struct provider *p = j->key->provider;
+    struct queue_task *t;
+
+    list_remove(&e->asked, j);
+    e->stats.asked--;
+    j->key->asked--;
+    p->asked--;
+    fb_queue_wake(&e->queue, &j->key->q);
+    t = fb_queue_first(&e->queue, &p->lane, true);
+    if (t)
+        fb_queue_wake(&e->queue, t->key);
+}
+
 /* Out of whatever it is in; flying ones are landed by who calls. */
 static void leave(struct job *j)
 {
@@ -237,10 +254,7 @@ static void leave(struct job *j)
             fb_queue_remove(&e->queue, &j->q);
         break;
     case JOB_ASKED:
-        list_remove(&e->asked, j);
-        e->stats.asked--;
-        j->key->asked--;
-        fb_queue_wake(&e->queue, &j->key->q);
+        leave_asked(j);
         break;
     case JOB_ENDING:
         list_remove(&e->ending, j);
@@ -312,6 +326,7 @@ void fb_job_ask(struct job *j)
     list_add(&e->asked, j);
     e->stats.asked++;
     j->key->asked++;
+    j->key->provider->asked++;
     fb_job_promise(j, true);
     j->client->caller.on_start(j->client->caller.user, j, j->user, j->attempts + 1);
 }
